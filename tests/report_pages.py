@@ -39,6 +39,22 @@ HOSTILE = (
     "__proto__",
 )
 
+# How many pixels of the drawing on paper are not white, and in what theme it is shown. A change of the medium
+# is heard with the next frame.
+INK = """async (onPaper) => {
+  const sheet = () => document.querySelector("#draw-canvas .print-only");
+  for (let frame = 0; frame < 300 && Boolean(sheet()) !== onPaper; frame++)
+    await new Promise(requestAnimationFrame);
+  if (!sheet()) return [0, document.documentElement.dataset.theme];
+  const { width, height } = sheet();
+  const copy = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+  copy.drawImage(sheet(), 0, 0);
+  let ink = 0;
+  copy.getImageData(0, 0, width, height).data.forEach((value, at) => { ink += at % 4 === 3 && value > 40; });
+  const shown = getComputedStyle(sheet()).display === "block";
+  return [ink, shown ? document.documentElement.dataset.theme : "hidden"];
+}"""
+
 
 def small_interest(nodes: int = 40, topics: int = 9, wanted: int = 3, seed: int = 1) -> Interest:
     """Draw an interest in which each node wants some topics."""

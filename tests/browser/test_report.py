@@ -10,7 +10,7 @@ import pytest
 
 import topicloom
 from accessibility import judge
-from report_pages import HOSTILE, hostile_interest, overlay_page, small_interest
+from report_pages import HOSTILE, INK, hostile_interest, overlay_page, small_interest
 from topicloom.report.sources.memory import view_builds
 from topicloom.report.write import write_subject
 
@@ -200,7 +200,17 @@ def test_5000_nodes_are_interactive_within_3_seconds(browser, tmp_path) -> None:
 
 
 def test_it_prints(opened, page_file) -> None:
-    page = opened(page_file)
-    page.emulate_media(media="print")
+    """Both ways to paper show the drawing in light colours: a dialog that says so, and the medium alone."""
+    page = opened(page_file, "dark")
+    page.evaluate(f"addEventListener('beforeprint', () => {{ window.heard = ({INK})(true) }})")
     assert page.pdf(format="A4").startswith(b"%PDF")
-    assert not page.locator(".contents").is_visible()
+    assert page.evaluate("heard")[0] > 5_000, "what WebGL has drawn is not printed"
+    assert page.evaluate(INK, False) == [0, "dark"]
+    page.emulate_media(media="print")
+    whole, theme = page.evaluate(INK, True)
+    assert whole > 5_000 and theme == "light" and not page.locator(".contents").is_visible()
+    page.emulate_media(media="screen")
+    assert page.evaluate(INK, False) == [0, "dark"]
+    pick(page, "#draw-topic", "t00")
+    page.emulate_media(media="print")
+    assert 500 < page.evaluate(INK, True)[0] < whole, "what is chosen is printed"

@@ -10,7 +10,15 @@ from msgspec.structs import replace
 
 import topicloom
 from accessibility import judge
-from report_pages import HOSTILE, hostile_interest, made_up_run, small_interest, write_build, write_course
+from report_pages import (
+    HOSTILE,
+    INK,
+    hostile_interest,
+    made_up_run,
+    small_interest,
+    write_build,
+    write_course,
+)
 from topicloom.cli.main import execute
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.report import write_report, write_subject
@@ -49,6 +57,10 @@ def test_every_kind_opens_in_both_modes_and_passes_the_accessibility_check(opene
     for width in (1280, 390):  # nothing sticks out at the side
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") == width
+    if page.locator("#draw-canvas").count():  # on paper the drawing is there, and light
+        page.emulate_media(media="print")
+        ink, theme = page.evaluate(INK, True)
+        assert ink > 5_000 and theme == "light"
 
 
 def test_the_slider_shows_the_links_of_a_moment(opened, results) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import networkx
-import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import topicloom
 from drawing import examples
 from topicloom import Interest, Overlay
+from topicloom.overlay.measures import hops as measured
 from topicloom.report.sources import overlay_view
-from topicloom.report.sources.overlay_view import count_hops, count_topic_edges
+from topicloom.report.sources.overlay_view import measure_for_report
 
 PAIRS = st.sets(st.tuples(st.integers(0, 8), st.integers(0, 3)), min_size=1)
 EDGES = st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)))
@@ -39,17 +41,21 @@ def test_hops_and_load_are_those_of_the_subgraphs(pairs, edges) -> None:
     kept = [(a % n, b % n) for a, b in sorted(edges) if a % n != b % n]
     overlay = Overlay.from_edges(interest.node_ids, [a for a, _ in kept], [b for _, b in kept])
     hops, carried = naive(interest, overlay)
-    found, exact = count_hops(interest, overlay)
-    assert exact
-    assert {far: count for far, count in enumerate(found.tolist()) if count} == {
+    found = measure_for_report(interest, overlay)
+    assert found.hops_exact
+    assert {far: count for far, count in enumerate(found.hops.tolist()) if count} == {
         far: count for far, count in hops.items() if count
     }
-    assert count_topic_edges(interest, overlay).tolist() == carried
+    assert found.topic_edges.tolist() == carried
 
 
-def test_large_topics_are_sampled_evenly(monkeypatch) -> None:
-    monkeypatch.setattr(overlay_view, "SOURCES", 3)
-    interest = Interest.from_pairs((f"n{node}", "t") for node in range(9))
-    ring = Overlay.from_edges(interest.node_ids, range(9), [*range(1, 9), 0])
-    found, exact = count_hops(interest, ring)
-    assert not exact and np.array_equal(found, [0, 6, 6, 6, 6])
+@pytest.mark.parametrize("largest", [256, 3], ids=["all", "sampled"])
+def test_a_report_and_measure_tell_the_same_mean(monkeypatch, largest) -> None:
+    """A report that samples in its own way says 9.16 hops where `measure` says 9.0."""
+    monkeypatch.setattr(measured, "EXACT_SUBSCRIBERS", largest)
+    monkeypatch.setattr(overlay_view, "EXACT_SUBSCRIBERS", largest)
+    interest = topicloom.generate(80, topics=9, subscriptions="1:5", popularity="zipf:1", seed=4)
+    overlay = topicloom.build(interest, "gm").overlay
+    found = measure_for_report(interest, overlay)
+    assert found.hops_avg == topicloom.measure(interest, overlay)["hops_mean"]
+    assert found.hops_exact == (largest == 256)

@@ -24,15 +24,24 @@ def measure_hops(view: OverlayView) -> Figures:
     """Measure mean and 95th percentile of the hops between subscribers of a topic, and bound their number."""
     weights = hop_weights(view)
     total = weights.sum()
-    hops = np.arange(len(weights))
     degree = int(view.overlay.degrees().max(initial=0))
     sizes = view.interest.topic_sizes()
     return {
-        "hops_mean": float((weights * hops).sum() / total) if total else 0.0,
+        "hops_mean": mean_hops(weights) or 0.0,
         "hops_p95": int(np.searchsorted(np.cumsum(weights), 0.95 * total - 1e-9)) if total else 0,
         "hops_bound": moore_bound(int(sizes.max(initial=0)), degree),
         "hops_sampled_topics": int((sizes > EXACT_SUBSCRIBERS).sum()),
     }
+
+
+def mean_hops(weights: Floats) -> float | None:
+    """Return the mean hops of pairs, counted by hops; None if there are none.
+
+    >>> mean_hops(np.array([0.0, 4.0, 2.0]))
+    1.3333333333333333
+    """
+    total = weights.sum()
+    return float((weights * np.arange(len(weights))).sum() / total) if total else None
 
 
 def hop_weights(view: OverlayView) -> Floats:

@@ -49,12 +49,12 @@ def make_failover(subject: Subject) -> Section | None:
         columns=[Column(title, number=0 < place < 6) for place, title in enumerate(titles)],
         rows=rows,
     )
-    held = sum(one.held for one in run.failover)
+    held, n = sum(one.held for one in run.failover), len(run.failover)
     return Section(
         title="Failover",
-        lead=f"{counted(len(run.failover), 'broker was', 'brokers were')} killed, one after the other. "
-        f"{held:,} left nothing broken behind: topics that a backup could join flowed again, the others "
-        "waited for the return, and then all was exact.",
+        lead=f"{counted(n, 'broker was', 'brokers were')} killed{', one after the other' if n > 1 else ''}. "
+        f"{held:,} of {n:,} left nothing broken behind: topics that a backup could join flowed again, the "
+        "others waited for the return, and then all was exact.",
         charts=[_outages(run)] if any(one.seconds_max is not None for one in run.failover) else [],
         tables=[table],
     )

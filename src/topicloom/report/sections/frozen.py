@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topicloom.report.figures import Column, Row, Section, Table
-from topicloom.report.sections.words import counted, run_of
+from topicloom.report.sections.words import part_of, run_of
 from topicloom.report.sources.subject import Subject
 
 
@@ -29,9 +29,9 @@ def make_frozen(subject: Subject) -> Section | None:
     held = sum(one.held for one in run.frozen)
     return Section(
         title="Frozen brokers",
-        lead="A frozen broker says nothing, as if its machine hung. Of "
-        f"{counted(len(run.frozen), 'such broker')}, {held:,} had neighbors that all noticed in time, and "
-        "everything was exact once it went on.",
+        lead="A frozen broker says nothing, as if its machine hung. "
+        f"{part_of(held, len(run.frozen), 'such broker', ('was', 'were'))} noticed in time by all "
+        "neighbors, with everything exact once it went on.",
         tables=[
             Table(
                 key="frozen",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from topicloom.overlay.measures.hops import EXACT_SUBSCRIBERS
 from topicloom.report.figures import Axis, LineChart, Section, Series
 from topicloom.report.sections.words import decimal, overlay_of
-from topicloom.report.sources.overlay_view import SOURCES
 from topicloom.report.sources.subject import BuildView, Subject
 
 
@@ -31,7 +31,9 @@ def make_hops(subject: Subject) -> Section | None:
         told = decimal(builds[0][1].figures.hops_avg or 0)
     notes = []
     if not all(view.figures.hops_exact for _, view in builds):
-        notes.append(f"Counted from {SOURCES} subscribers of each topic that has more, evenly taken.")
+        notes.append(
+            f"Counted from {EXACT_SUBSCRIBERS} subscribers of each topic that has more, drawn by lot."
+        )
     return Section(
         title="Hops within topics",
         lead=f"Hops from one subscriber to another, on average: {told}.",
@@ -42,7 +44,7 @@ def make_hops(subject: Subject) -> Section | None:
 
 def _line(view: BuildView, color: int) -> Series:
     hops = view.figures.hops
-    share = 100 * np.cumsum(hops) / max(int(hops.sum()), 1)
+    share = 100 * np.cumsum(hops) / max(float(hops.sum()), 1.0)
     return Series(
         name=view.name,
         color=color,

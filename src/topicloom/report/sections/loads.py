@@ -46,9 +46,10 @@ def make_loads(subject: Subject) -> Section | None:
         ],
     )
     full = sum(row["load"] > 0.9 * row["capacity"] for row in rows)
+    crowded = counted(full, "broker is", "brokers are") if full else "No broker is"
     return Section(
         title="Load against capacity",
-        lead=f"{counted(full, 'broker is', 'brokers are')} more than nine tenths full.",
+        lead=f"{crowded} more than nine tenths full.",
         charts=[
             BarChart(
                 key="loads",

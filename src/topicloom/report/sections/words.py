@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from topicloom.base.counts import counted as counted  # sections take their words from here
+from topicloom.base.counts import part_of as part_of
 from topicloom.mesh.jobs.run import RunSummary
 from topicloom.report.sources.subject import (
     BuildView,

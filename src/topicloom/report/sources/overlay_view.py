@@ -1,7 +1,6 @@
 """What a report measures of an overlay beyond its summary: per node, per edge and per topic.
 
-Hops are counted from at most SOURCES subscribers of each topic, taken at equal distances in the order of
-their names: the same ones on every machine.
+Hops are those of `topicloom measure`, and so are their means.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from topicloom.base.arrays import Floats, Longs
-from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.measures.diameter import topic_diameter_bounds
+from topicloom.overlay.measures.hops import EXACT_SUBSCRIBERS, hop_weights, mean_hops
 from topicloom.overlay.measures.load import node_loads, topic_rates
 from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
-SOURCES = 24
 CHUNK = 50_000  # edges whose topics are counted at once
 
 
@@ -35,14 +34,13 @@ class OverlayFigures:
     topic_edges: Longs
     topic_diameters: Longs
     diameters_exact: bool
-    hops: Longs  # hops[d]: pairs of subscribers of a topic at distance d, from the sources looked at
+    hops: Floats  # hops[d]: pairs of subscribers of a topic at distance d
     hops_exact: bool
 
     @property
     def hops_avg(self) -> float | None:
         """Return the mean distance of two subscribers of the same topic; None if there are no two."""
-        pairs = int(self.hops[1:].sum())
-        return float((self.hops * np.arange(len(self.hops))).sum() / pairs) if pairs else None
+        return mean_hops(self.hops)
 
 
 def measure_for_report(
@@ -52,7 +50,6 @@ def measure_for_report(
     view = view_of(interest, overlay, progress=progress)
     rates = topic_rates(interest)
     lower, upper = topic_diameter_bounds(view)
-    hops, exact = count_hops(interest, overlay, progress=progress)
     return OverlayFigures(
         degrees=overlay.degrees(),
         loads=node_loads(view, rates),
@@ -60,8 +57,8 @@ def measure_for_report(
         topic_edges=count_topic_edges(interest, overlay),
         topic_diameters=upper,
         diameters_exact=bool((lower == upper).all()),
-        hops=hops,
-        hops_exact=exact,
+        hops=np.trim_zeros(hop_weights(view), "b"),
+        hops_exact=int(interest.topic_sizes().max(initial=0)) <= EXACT_SUBSCRIBERS,
     )
 
 
@@ -74,47 +71,6 @@ def count_topic_edges(interest: Interest, overlay: Overlay) -> Longs:
         shared = wants[overlay.u[part]].multiply(wants[overlay.v[part]])
         found += np.asarray(shared.sum(axis=0)).ravel().astype(np.int64)
     return found
-
-
-def count_hops(interest: Interest, overlay: Overlay, *, progress: Progress = SILENT) -> tuple[Longs, bool]:
-    """Return how many pairs of subscribers are so many hops apart within their topic, and if all were seen.
-
-    >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("c", "x")])
-    >>> count_hops(interest, Overlay.from_edges(interest.node_ids, [0, 1], [1, 2]))[0].tolist()
-    [0, 4, 2]
-    """
-    starts, neighbors = overlay.adjacency()
-    near = _matrix(starts, neighbors, overlay.n_nodes)
-    total, exact = np.zeros(1, dtype=np.int64), True
-    progress.phase("hops", float(interest.n_topics))
-    for topic in range(interest.n_topics):
-        check_stop(progress)
-        members = interest.nodes_of(topic)
-        if len(members) > 1:
-            exact = exact and len(members) <= SOURCES
-            found = _hops_within(near[members][:, members])
-            total = np.pad(total, (0, max(0, len(found) - len(total))))
-            total[: len(found)] += found
-        progress.advance()
-    return total, exact
-
-
-def _hops_within(near: Any) -> Longs:
-    """Count distances from the sources, all of them one step further at a time."""
-    n = near.shape[0]
-    sources = np.unique(np.linspace(0, n - 1, min(n, SOURCES)).astype(np.int64))
-    front = np.zeros((n, len(sources)), dtype=np.float32)
-    front[sources, np.arange(len(sources))] = 1
-    seen = front > 0
-    counts = [0]
-    while True:
-        reached = ((near @ front) > 0) & ~seen
-        count = int(np.count_nonzero(reached))
-        if not count:
-            return np.array(counts, dtype=np.int64)
-        counts.append(count)
-        seen |= reached
-        front = reached.astype(np.float32)
 
 
 def _matrix(starts: Longs, columns: NDArray[Any], width: int) -> Any:

@@ -1,9 +1,12 @@
-// Light or dark: the system's wish until the reader chooses.
+// Light or dark: the system's wish until the reader chooses. Paper is light.
 const darkWish = matchMedia("(prefers-color-scheme: dark)");
 const themeButton = document.getElementById("theme");
+const printed = matchMedia("print");
 let chosenTheme = null;
+let onPaper = false;
 
 function theme() {
+  if (onPaper) return "light";
   return chosenTheme ?? (darkWish.matches ? "dark" : "light");
 }
 function showTheme() {
@@ -20,6 +23,18 @@ themeButton?.addEventListener("click", () => {
   applyTheme();
 });
 showTheme();
+
+// Whoever draws anew for paper listens for `paper`. A dialog says that it prints; a tool that shows the page as
+// it would be printed, or makes a picture of that, changes the medium and says nothing else.
+function setPaper(wanted) {
+  if (wanted === onPaper) return;
+  onPaper = wanted;
+  showTheme();
+  choose({ theme: theme(), paper: onPaper });
+}
+addEventListener("beforeprint", () => setPaper(true));
+addEventListener("afterprint", () => setPaper(printed.matches));
+printed.addEventListener("change", () => setPaper(printed.matches));
 
 // The contents at the left show where the reader is.
 function watchSections() {

@@ -25,8 +25,6 @@ class Frame {
     new ResizeObserver(() => this.fit()).observe(this.surface);
     this.surface.addEventListener("keydown", (event) => this.key(event));
     this.surface.addEventListener("blur", () => this.leave());
-    addEventListener("beforeprint", () => this.print());
-    addEventListener("afterprint", () => { this.width = 0; this.fit(); });
     onChoice((part) => this.heard(part));
   }
   fit() {
@@ -37,12 +35,15 @@ class Frame {
     }
   }
   // Paper is narrower than the screen: draw for its width, so that letters keep their size.
-  print() {
+  paper(on) {
     this.zoomed = null;
+    this.width = 0;
+    if (!on) return this.fit();
     this.width = this.plot.closest(".charts:not(.n1)") ? 300 : 640;
     this.render();
   }
   heard(part) {
+    if ("paper" in part) return this.paper(part.paper);
     if ("theme" in part) return;
     if ("moment" in part && Object.keys(part).length === 1 && !this.chart.timed) return;
     this.legendState?.();

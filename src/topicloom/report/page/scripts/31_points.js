@@ -31,7 +31,7 @@ class PointChart extends Frame {
   }
   render() {
     const { chart, width } = this;
-    const height = chart.height ?? 300;
+    const height = (chart.height ?? 300) * (onPaper ? 0.78 : 1); // two to a page
     this.svg.selectAll("*").remove();
     this.svg.attr("viewBox", `0 0 ${width} ${height}`).attr("height", height);
     const rules = (axis) => (chart.rules ?? []).filter((rule) => rule.axis === axis).map((rule) => rule.at);

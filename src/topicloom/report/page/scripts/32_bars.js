@@ -1,4 +1,5 @@
 // Bars beneath each other, laid out of parts.
+const VALUE = 60; // pixels that a value takes beside its bar
 const ROW = 34;
 const MOST_BARS = 80;
 
@@ -54,7 +55,8 @@ class BarsChart extends Frame {
           .append("rect").attr("x", left).attr("y", top).attr("width", Math.max(right - left - 1, 0.8)).attr("height", ROW - 14).attr("rx", 3).attr("stroke", "none");
         points.push({ bar, part, px: (left + right) / 2, py: top + (ROW - 14) / 2, left, right, r: 2 });
       }
-      line.append("text").attr("class", "bar-value").attr("x", this.x(Math.max(sum, bar.limit ?? 0)) + 8).attr("y", top + ROW / 2 - 1).text(this.value(sum));
+      const limit = this.x(bar.limit ?? 0), end = this.x(sum);
+      line.append("text").attr("class", "bar-value").attr("x", (limit > end && limit < end + VALUE ? limit : end) + 8).attr("y", top + ROW / 2 - 1).text(this.value(sum));
       if (bar.limit !== null && bar.limit !== undefined) line.append("line").attr("class", "limit").attr("x1", this.x(bar.limit)).attr("x2", this.x(bar.limit)).attr("y1", top - 4).attr("y2", top + ROW - 10);
     });
     this.svg.append("text").attr("class", "axis-title").attr("x", room).attr("y", height - 8).text(chart.x.title);

@@ -16,8 +16,6 @@ class OverlayDrawing {
     this.controls();
     this.open(drawing.first);
     onChoice((part) => this.heard(part));
-    addEventListener("beforeprint", () => this.print());
-    addEventListener("afterprint", () => this.canvas.querySelector(".print-only")?.remove());
   }
   // --- controls
   controls() {
@@ -94,8 +92,12 @@ class OverlayDrawing {
     if (!works) this.remark("WebGL is not available here, so the drawing is made on a plain canvas: the same, but slower.");
     this.view = works ? new WebglView(this.canvas, this.look, events) : new CanvasView(this.canvas, this.look, events);
     this.holder.dataset.renderer = works ? "webgl" : "canvas";
+    this.around();
+  }
+  around() {
     this.panelNow();
     this.showScale();
+    this.print();
   }
   lookEdges() {
     const { u, v } = this.graph, found = [];
@@ -119,14 +121,12 @@ class OverlayDrawing {
     this.edge = null;
     this.style();
     this.view.edgesChanged();
-    this.panelNow();
-    this.showScale();
+    this.around();
   }
   paint() {
     this.style();
     this.view.refresh();
-    this.panelNow();
-    this.showScale();
+    this.around();
   }
   // --- what is lit
   style() {
@@ -146,7 +146,7 @@ class OverlayDrawing {
       node.named = special || (on && (lit?.size ?? n) <= 30);
     });
     const { carried, tree, path } = this.litEdges();
-    const quiet = mix(ink, paper, look.edges.length > 8000 ? 0.14 : 0.24);
+    const many = look.edges.length, quiet = mix(ink, paper, many > 8000 ? 0.14 : many > 400 ? 0.24 : 0.4);
     look.edges.forEach((edge, at) => {
       edge.hidden = carried !== null && !carried.has(at) && !path?.has(at);
       edge.z = 0;
@@ -236,17 +236,13 @@ class OverlayDrawing {
     this.nodes.show(null);
     choose({ topic: null, box: null });
   }
+  // A picture for paper: what WebGL has drawn is gone when a page is printed.
   print() {
-    const sheet = make("canvas", { class: "print-only" }), size = 1400;
-    sheet.width = sheet.height = size;
-    const before = document.documentElement.dataset.theme;
-    document.documentElement.dataset.theme = "light";
-    this.style();
-    const place = (x, y) => [(0.03 + 0.94 * x) * 700, (0.97 - 0.94 * y) * 700];
-    paintGraph(sheet.getContext("2d"), this.look, place, 2, "#111");
-    document.documentElement.dataset.theme = before;
-    this.style();
     this.canvas.querySelector(".print-only")?.remove();
+    if (!onPaper) return;
+    const sheet = make("canvas", { class: "print-only", width: 1400, height: 1400 });
+    const place = (x, y) => [(0.03 + 0.94 * x) * 700, (0.97 - 0.94 * y) * 700];
+    paintGraph(sheet.getContext("2d"), this.look, place, 2, css("--ink"));
     this.canvas.append(sheet);
   }
 }

@@ -5,6 +5,7 @@ const drawn = document.getElementById("drawn");
 const overlayDrawing = drawn && data.drawing ? new OverlayDrawing(drawn, data.drawing) : null;
 if (overlayDrawing && data.drawing.moments?.length > 1) new Replay(document.getElementById("draw-replay"), overlayDrawing, data.drawing.moments);
 watchSections();
+setPaper(printed.matches);
 document.documentElement.dataset.ready = "true";
 
 // What is lit, by name: for those who want to check the drawing or go on from it.
