@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,16 @@ def test_a_link_to_a_folder_stays_and_its_folder_is_replaced(tmp_path):
         (temporary / "new").write_text("x")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real" / "new").read_text() == "x"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_write(tmp_path):
+    """A killed local build left `.tmp-PID-out` for good: only some commands looked for it."""
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    for name in (f".tmp-{dead.pid}-out", f".old-{dead.pid}-out", ".tmp-1-out", f".tmp-{dead.pid}-other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "edges.parquet").write_text("half")
+    with replacing(tmp_path / "out") as folder:
+        folder.mkdir()
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == [".tmp-1-out", f".tmp-{dead.pid}-other", "out"], "process 1 runs, and others are not ours"

@@ -312,12 +312,29 @@ def test_edges_of_ones_own_go_with_their_interest(cli, tmp_path: Path) -> None:
     for kind in ("graphml", "mosquitto"):
         code, out, err = cli("export", kind, edges, *table, "--out", tmp_path / kind, "--json")
         assert code == 0 and json.loads(out)["links"] == 2
-        assert "1 unknown nodes of" in err
+        assert "1 unknown node of" in err and "is left out" in err
     code, _, err = cli("export", "graphml", edges, "--out", tmp_path / "none")
     assert code == 2 and "give --interest TABLE" in err
     (tmp_path / "edges.csv").write_text("u,v\na,b\n")
     code, _, err = cli("export", "mosquitto", edges, *table, "--out", tmp_path / "none")
     assert code == 2 and "'y'" in err and not (tmp_path / "none").exists()
+
+
+def test_tables_of_ones_own_are_read_as_everywhere(cli, tmp_path: Path) -> None:
+    """A spreadsheet export needs a separator, an encoding and the names of its columns here too."""
+    (tmp_path / "table.csv").write_bytes("id;Gerät;Thema\n1;Küche;x\n2;Bad;x\n".encode("latin-1"))
+    (tmp_path / "edges.csv").write_bytes("Küche;Bad\n".encode("latin-1"))
+    given = ["export", "graphml", tmp_path / "edges.csv", "--interest", tmp_path / "table.csv"]
+    code, _, err = cli(*given, "--out", tmp_path / "out")
+    assert code == 2 and "try --encoding latin-1" in err
+    read = ["--separator", ";", "--encoding", "latin-1", "--node-column", "Gerät", "--topic-column", "Thema"]
+    more = ["--edges-separator", ";", "--edges-encoding", "latin-1", "--edges-no-header"]
+    code, out, _ = cli(*given, *read, *more, "--out", tmp_path / "out", "--json")
+    assert code == 0 and (json.loads(out)["nodes"], json.loads(out)["links"]) == (2, 1)
+    code, _, err = cli(
+        "export", "graphml", tmp_path / "build", "--encoding", "latin-1", "--out", tmp_path / "no"
+    )
+    assert code == 2 and "--encoding tells how to read a table; give --interest too" in err
 
 
 def test_out_is_needed(cli, build: Path) -> None:

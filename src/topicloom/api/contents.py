@@ -8,7 +8,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from topicloom.api.arguments import PathLike, check_path, check_text, check_whole, clock
-from topicloom.base.atomic_write import remove_left_over
 from topicloom.base.counts import counted
 from topicloom.base.notebook import html_table
 from topicloom.base.parameters import check_values
@@ -50,7 +49,6 @@ class PlannedContent:
         """Write the folder that `topicloom content plan` writes."""
         out, seconds = check_path("path", path), dict(self.plan.seconds)
         plan_folder.check_plan_out(out)
-        remove_left_over(out)
         summary = PlanSummary(
             algorithm=self.plan.algorithm,
             parameters=self.plan.parameters,

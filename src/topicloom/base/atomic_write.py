@@ -19,8 +19,8 @@ from topicloom.errors import InputError
 def replacing(target: Path) -> Iterator[Path]:
     """Give a temporary path beside `target`; on success it takes the target's place, else it vanishes.
 
-    Works for files and for folders. The suffixes of the target are kept, so writers that look at them
-    behave as they would for the target itself.
+    Works for files and for folders. What killed runs left beside the target is removed first. The suffixes of
+    the target are kept, so writers that look at them behave as they would for the target itself.
     """
     refuse_address(target)
     shown, target = target, Path(target).absolute()
@@ -29,6 +29,7 @@ def replacing(target: Path) -> Iterator[Path]:
     temporary = target.with_name(f".tmp-{os.getpid()}-{target.name}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        remove_left_over(target)
         _remove(temporary)
         try:
             yield temporary

@@ -27,10 +27,12 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
 from topicloom.base.addresses import is_address, refuse_address
+from topicloom.base.atomic_write import check_writable
 from topicloom.base.output_lock import output_locked
 from topicloom.cli.completions import values_of
 from topicloom.cli.option_names import options_are
 from topicloom.cli.standard_input import input_kept
+from topicloom.errors import UsageError
 
 EXAMPLES_SHOWN = 2
 
@@ -185,6 +187,10 @@ def _plans_kept(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
+    shown = f"`spark_plans={path}`"
+    check_writable(path, shown)
+    if path.is_dir():
+        raise UsageError(f"{shown} is a folder; name a file")
     from topicloom.tables.spark.session import get_session, session_runs
     from topicloom.tables.spark.spark_work import last_plan, write_plans
 

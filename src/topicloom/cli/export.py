@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -10,6 +10,7 @@ import typer
 
 from topicloom.base.counts import counted
 from topicloom.cli.console import Screen
+from topicloom.cli.options import EdgeReadingOptions, ReadingOptions
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.export import (
     DEFAULT_BACKUPS,
@@ -23,8 +24,6 @@ from topicloom.mesh.jobs.export import (
     exporters,
 )
 from topicloom.mesh.kinds.registry import KINDS, runnable
-from topicloom.overlay.jobs.interest_table import InterestTable
-from topicloom.tables.source import BY_HEADER, edges_source, interest_source
 from topicloom.tables.spark.spark_choice import SparkChoice
 
 EXAMPLES = """
@@ -125,9 +124,25 @@ class BrokerOptions(ExportOptions):
     overwrite: Annotated[bool, "Replace an earlier export also if its files were edited since."] = False
 
 
+@dataclass(frozen=True, slots=True)
+class OwnTable(ReadingOptions):
+    """How to read the table of `--interest`."""
+
+    PANEL: ClassVar[str] = "Interest table (with --interest)"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEdges(EdgeReadingOptions):
+    """How to read an edge table of one's own."""
+
+    PANEL: ClassVar[str] = "Edge table (with --interest)"
+
+
 def export(
     screen: Screen,
     options: BrokerOptions,
+    reading: OwnTable,
+    edge_reading: OwnEdges,
     kind: Annotated[str | None, typer.Argument(help=f"{', '.join(exporters())}.")] = None,
     build: Annotated[
         Path | None,
@@ -156,22 +171,22 @@ def export(
         raise UsageError("--out is missing; name the folder to write")
     with screen.working() as progress:
         if interest is not None:
-            table = InterestTable(
-                replace(interest_source(interest), options=BY_HEADER),
-                SparkChoice(engine="local"),
-                notice=screen.notice,
-                progress=progress,
-            )
-            edges = replace(edges_source(str(build)), options=BY_HEADER)
+            source = reading.source_at(interest, "--interest")
+            table = reading.table_of(source, SparkChoice(engine="local"), screen, progress)
+            edges = edge_reading.source_at(str(build), "BUILD")
             summary = export_edges(kind, edges, table, out=out, options=options)
             return screen.report(summary, *_told(summary))
-        _check_build(build)
+        _check_alone(build, reading, edge_reading)
         summary = export_build(kind, build, out=out, options=options, notice=screen.notice, progress=progress)
     screen.report(summary, *_told(summary))
 
 
-def _check_build(build: Path) -> None:
-    """Refuse an edge table that comes without its interest."""
+def _check_alone(build: Path, reading: OwnTable, edge_reading: OwnEdges) -> None:
+    """Refuse an edge table that comes without its interest, and what tells how to read tables."""
+    for group, unused in ((reading, OwnTable()), (edge_reading, OwnEdges())):
+        for field in fields(group):
+            if getattr(group, field.name) != getattr(unused, field.name):
+                raise UsageError(f"`{field.name}` tells how to read a table; give `interest` too")
     if build.is_file():
         raise UsageError(
             f"BUILD {build} is a file, not a build folder; for an edge table give --interest TABLE"

@@ -29,18 +29,11 @@ ReportFile = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class InterestOptions:
-    """The interest table."""
+class ReadingOptions:
+    """How to read an interest table, whatever names it."""
 
     PANEL: ClassVar[str] = "Interest table"
 
-    interest: Annotated[
-        str,
-        typer.Argument(
-            help="Table of (node, topic) pairs: CSV, TSV, JSON lines or Parquet; a file, a folder of files, "
-            "a build, or - for standard input.",
-        ),
-    ] = ""
     node_column: Annotated[str | None, "Name or position (from 1) of the node column."] = None
     topic_column: Annotated[str | None, "Name or position (from 1) of the topic column."] = None
     format: Annotated[
@@ -56,13 +49,11 @@ class InterestOptions:
     subscribers_only: Annotated[bool, "Leave out rows whose role is pub."] = False
     strict: Annotated[bool, "Any refused row is an error (exit 2)."] = False
 
-    def source(self) -> TableSource:
-        """Return the table as described."""
+    def source_at(self, table: str, word: str) -> TableSource:
+        """Return the table of this name as described; `word` is the option or argument that named it."""
         from topicloom.tables.source import interest_source
 
-        if not self.interest:
-            raise UsageError("INTEREST is missing; name a table of (node, topic) pairs")
-        path, content = path_of(self.interest, "INTEREST")
+        path, content = path_of(table, word)
         return interest_source(
             path,
             content=content,
@@ -76,43 +67,56 @@ class InterestOptions:
             encoding=self.encoding,
         )
 
-    def table(self, spark: EngineOptions, screen: Screen, progress: Progress) -> InterestTable:
+    def table_of(
+        self, source: TableSource, spark: SparkChoice, screen: Screen, progress: Progress
+    ) -> InterestTable:
         """Return what the jobs need to read it."""
         from topicloom.overlay.jobs.interest_table import InterestTable
 
-        source = self.source()
-        return InterestTable(
-            source,
-            spark.choice(source.place),
-            self.subscribers_only,
-            self.strict,
-            screen.notice,
-            progress,
-        )
+        return InterestTable(source, spark, self.subscribers_only, self.strict, screen.notice, progress)
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeOptions:
-    """The edge table."""
+class InterestOptions(ReadingOptions):
+    """The interest table."""
+
+    interest: Annotated[
+        str,
+        typer.Argument(
+            help="Table of (node, topic) pairs: CSV, TSV, JSON lines or Parquet; a file, a folder of files, "
+            "a build, or - for standard input.",
+        ),
+    ] = ""
+
+    def source(self) -> TableSource:
+        """Return the table as described."""
+        if not self.interest:
+            raise UsageError("INTEREST is missing; name a table of (node, topic) pairs")
+        return self.source_at(self.interest, "INTEREST")
+
+    def table(self, spark: EngineOptions, screen: Screen, progress: Progress) -> InterestTable:
+        """Return what the jobs need to read it."""
+        source = self.source()
+        return self.table_of(source, spark.choice(source.place), screen, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeReadingOptions:
+    """How to read an edge table, whatever names it."""
 
     PANEL: ClassVar[str] = "Edge table"
 
-    edges: Annotated[
-        str, typer.Argument(help="A build folder, or a table with columns u, v; - for standard input (CSV).")
-    ] = ""
     u_column: Annotated[str | None, "Name or position of one end."] = None
     v_column: Annotated[str | None, "Name or position of the other."] = None
     edges_no_header: Annotated[bool, "No header row there."] = False
     edges_separator: Annotated[str | None, "Its field separator."] = None
     edges_encoding: Annotated[str, "Its encoding."] = "utf-8"
 
-    def source(self) -> TableSource:
-        """Return the table as described."""
+    def source_at(self, table: str, word: str) -> TableSource:
+        """Return the table of this name as described; `word` is the argument that named it."""
         from topicloom.tables.source import edges_source
 
-        if not self.edges:
-            raise UsageError("EDGES is missing; name a build folder or a table with columns u, v")
-        path, content = path_of(self.edges, "EDGES")
+        path, content = path_of(table, word)
         return edges_source(
             path,
             content=content,
@@ -123,6 +127,21 @@ class EdgeOptions:
             separator=self.edges_separator,
             encoding=self.edges_encoding,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeOptions(EdgeReadingOptions):
+    """The edge table."""
+
+    edges: Annotated[
+        str, typer.Argument(help="A build folder, or a table with columns u, v; - for standard input (CSV).")
+    ] = ""
+
+    def source(self) -> TableSource:
+        """Return the table as described."""
+        if not self.edges:
+            raise UsageError("EDGES is missing; name a build folder or a table with columns u, v")
+        return self.source_at(self.edges, "EDGES")
 
 
 @dataclass(frozen=True, slots=True)

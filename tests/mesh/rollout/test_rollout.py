@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from mesh.exported import export_mesh
+from topicloom.cli.main import execute
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.jobs.audit import audit_folder
 from topicloom.mesh.jobs.rollout import NewInterest, RolloutOptions, old_edges, plan_rollout
@@ -263,3 +264,23 @@ def test_links_may_be_let_go(tmp_path: Path) -> None:
         old, NewInterest(interest, full), out=tmp_path / "less", options=RolloutOptions(drop_up_to=1)
     )
     assert len(let_go.links_dropped) <= 1 and let_go.loops == 0
+
+
+def test_a_new_table_is_read_as_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Messages named `--encoding` and `--format`, which the command did not have."""
+    pairs = {("Küche", "x"), ("Bad", "x"), ("Flur", "x"), ("Flur", "y"), ("Bad", "y")}
+    old = exported("mosquitto", tmp_path / "old", pairs)
+    rows = "".join(f"{node};{topic}\n" for node, topic in sorted(pairs | {("Küche", "y")}))
+    (tmp_path / "new.txt").write_bytes(f"node;topic\n{rows}".encode("latin-1"))
+    words = ["mesh", "rollout", old, tmp_path / "new.txt", "--engine", "local", "--out", tmp_path / "change"]
+    command = [str(word) for word in words]
+    for more, told in (
+        ([], "--format"),
+        (["--format", "csv"], "--separator ';'"),
+        (["--format", "csv", "--separator", ";", "--strict"], "not valid UTF-8"),
+    ):
+        assert execute([*command, *more]) == 2
+        assert told in capsys.readouterr().err
+    assert execute([*command, "--format", "csv", "--separator", ";", "--encoding", "latin-1"]) == 0
+    capsys.readouterr()
+    assert (tmp_path / "change/phase2").is_dir()

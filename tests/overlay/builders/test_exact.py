@@ -248,3 +248,18 @@ def test_nothing_to_connect_is_optimal():
     build = build_exact(Interest.from_pairs([("a", "x"), ("b", "y")]), objective="max-degree")
     assert build.report["optimal"] and build.overlay.n_edges == 0 and build.report["gap"] == 0
     assert np.array_equal(build.overlay.degrees(), [0, 0])
+
+
+def test_a_time_limit_begins_when_everything_is_compiled(monkeypatch) -> None:
+    """A limit of 5 s was used up by compiling on a fresh machine, and nothing was searched."""
+    ready = []
+    whole = exact.Budget
+
+    def begun(*given):
+        ready.append(exact._compile.cache_info().currsize)
+        return whole(*given)
+
+    exact._compile.cache_clear()
+    monkeypatch.setattr(exact, "Budget", begun)
+    build_exact(drawn(8, 4, 2), time_limit=5)
+    assert ready == [0, 0, 1], "twice on the toy, then with the limit"

@@ -49,3 +49,15 @@ def test_only_plans_after_a_number_are_written(spark, tmp_path: Path) -> None:
     write_plans(spark, tmp_path / "plans.txt", before)
     text = (tmp_path / "plans.txt").read_text()
     assert text.count("=== query ") == 1
+
+
+@pytest.mark.parametrize("name", ["taken.txt/plans.txt", "folder"])
+def test_a_place_where_plans_cannot_be_written_is_refused_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (tmp_path / "taken.txt").write_text("")
+    (tmp_path / "folder").mkdir()
+    plans, words = str(tmp_path / name), ["inspect", "missing.csv", "--engine", "spark"]
+    assert execute([*words, "--spark-plans", plans]) == 2
+    assert f"--spark-plans {plans}" in capsys.readouterr().err, "not of the table, which is looked at later"
+    assert (tmp_path / "folder").is_dir()

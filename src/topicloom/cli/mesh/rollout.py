@@ -11,7 +11,7 @@ import typer
 
 from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
-from topicloom.cli.options import EngineOptions, InterestOptions
+from topicloom.cli.options import EngineOptions, ReadingOptions
 from topicloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,16 +26,10 @@ topicloom run mosquitto brokers --rollout change                 (on real broker
 
 
 @dataclass(frozen=True, slots=True)
-class NewTable:
+class NewTable(ReadingOptions):
     """How to read NEW where it is a table."""
 
     PANEL: ClassVar[str] = "New table"
-
-    node_column: Annotated[str | None, "Name or position (from 1) of the node column."] = None
-    topic_column: Annotated[str | None, "Name or position (from 1) of the topic column."] = None
-    no_header: Annotated[bool, "CSV or TSV without a header row."] = False
-    separator: Annotated[str | None, "Field separator, one character."] = None
-    subscribers_only: Annotated[bool, "Leave out rows whose role is pub."] = False
 
 
 def rollout(
@@ -96,15 +90,9 @@ def _wanted(
 
     if is_build(new):
         return NewInterest(read_interest(new), load_build(new, interest=False).overlay)
-    source = InterestOptions(
-        interest=str(new),
-        node_column=table.node_column,
-        topic_column=table.topic_column,
-        no_header=table.no_header,
-        separator=table.separator,
-        subscribers_only=table.subscribers_only,
-    )
-    interest = source.table(spark, screen, progress).load().interest
+    source = table.source_at(str(new), "NEW")
+    read = table.table_of(source, spark.choice(source.place), screen, progress)
+    interest = read.load().interest
     request = replace(BuildRequest.of(None, []), start=old_edges(old, interest)).settled(interest)
     return NewInterest(interest, request.run(interest, progress).overlay)
 

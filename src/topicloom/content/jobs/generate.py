@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topicloom.base.atomic_write import remove_left_over
 from topicloom.base.progress import Progress, Stopwatch, check_stop
 from topicloom.base.summaries import Seconds, Summary
 from topicloom.content.model.problem_folder import check_generated, write_problem
@@ -37,7 +36,6 @@ def generate_content_to(
     start = progress.now()
     length = check_content(*size, model, ratio, width)
     check_generated(out)
-    remove_left_over(out)
     watch = Stopwatch(progress)
     with watch.phase("generate"):
         drawn = generate_content(*size, model, ratio, width, seed)

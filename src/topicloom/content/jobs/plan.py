@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from topicloom.base.arrays import Ints
-from topicloom.base.atomic_write import remove_left_over
 from topicloom.base.parameters import check_values
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.registry import find
@@ -99,7 +98,6 @@ def plan_content(
     values = check_values(algorithm, planner.parameters, parameters)
     if out is not None:
         plan_folder.check_plan_out(out)
-        remove_left_over(out)
     start = progress.now()
     watch = Stopwatch(progress)
     with watch.phase("read"):

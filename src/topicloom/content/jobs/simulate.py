@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from topicloom.base.atomic_write import remove_left_over, replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.summaries import Parameters, ResultSummary, Seconds, Summary
 from topicloom.content.jobs.plan import random_costs
@@ -87,7 +87,6 @@ def simulate_content_folder(
         check_own_folder(
             out, f"`out={out}`", what, lambda folder: holds_only(folder, KIND, ROUNDS, ASSIGNMENT)
         )
-        remove_left_over(out)
     begun, watch = progress.now(), Stopwatch(progress)
     with watch.phase("read"):
         problem = read_problem(source, notice)

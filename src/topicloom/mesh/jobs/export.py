@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from topicloom.base.atomic_write import remove_left_over, replacing
+from topicloom.base.atomic_write import replacing
+from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.registry import find
 from topicloom.base.summaries import Summary, plain
@@ -135,7 +136,8 @@ def export_edges(
         overlay, left_out = load_overlay(edges, loaded.interest, interest)
         for name, count in plain(left_out).items():
             if count:
-                interest.notice(f"{count:,} {name.replace('_', ' ')} of {edges.path} are left out")
+                left = counted(count, name.removesuffix("s").replace("_", " "))
+                interest.notice(f"{left} of {edges.path} {'is' if count == 1 else 'are'} left out")
         return loaded.interest, overlay
 
     return export_table(
@@ -157,7 +159,6 @@ def export_table(
     exporter = find("kind", exporters(), kind)
     _check_options(kind, exporter, options)
     check_export_out(out, kind, overwrite=options.overwrite)
-    remove_left_over(out)
     progress.phase("read")
     interest, overlay = load()
     nodes: list[str] = interest.node_ids.to_pylist()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from topicloom.base.atomic_write import remove_left_over, replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
@@ -113,7 +113,6 @@ def plan_rollout(
     old = read_mesh(folder)
     layout = _layout(old.kind)
     _check(folder, old, out, options)
-    remove_left_over(out)
     progress.phase("plan")
     request = _request(folder, old, new, options, notice, progress)
     plan = _sticky(old, layout, request, options) if isinstance(new, NewInterest) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from topicloom.base.atomic_write import remove_left_over, replacing
+from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import UsageError
 from topicloom.overlay.jobs.build_request import BuildRequest, summarise_build
@@ -32,7 +32,6 @@ def save_build(build: Build, out: Path, *, progress: Progress = SILENT) -> Build
     if interest is None:
         raise UsageError("`save`: this build does not know its interest; make it with topicloom.build")
     check_replaceable(out)
-    remove_left_over(out)
     if (there := _saved_there(build, interest, out)) is not None:
         return there
     with replacing(out) as folder:
