@@ -90,7 +90,7 @@ def test_what_a_run_has_shown_is_told(build: Path, tmp_path: Path) -> None:
     subject = read_exported(mesh, run=made_up_run("n0003"))
     found = make_sections(subject)
     assert found["run"].lead.endswith("when brokers were killed, frozen or attacked.")
-    assert "0 left nothing broken behind" in found["failover"].lead
+    assert "0 of 1 left nothing broken behind" in found["failover"].lead
     assert found["frozen"].tables[0].rows[0].cells == ["n0003", "1 of 2", "–", "0.5 s", "yes"]
     assert found["attacks"].tables[0].rows[0].cells[4:] == ["t00 at n0001", "nothing"]
     drawing = make_drawing(subject)
