@@ -53,7 +53,7 @@ def run(options: Options) -> Iterator[Row]:
         if not options.quick:
             grown = partial(_growth_cells, seconds)
             yield attempt("growth of the time, seconds ~ V^e", f"until settled, root={root}", grown)
-    table = "Figure 12: average degree and its distance from the value that reproduces; topics in parts"
+    table = "Figure 12: average degree and its distance from the value that reproduces; topics split"
     for name, (words, expected) in ROWS.items():
         for count in (1_000,) if options.quick else (1_000, 4_000):
             yield attempt(table, f"{name} V={count:,}", partial(_row_cells, options, count, words, expected))
@@ -109,7 +109,7 @@ def _degree_cells(options: Options, count: int, root: str, seconds: dict[int, fl
         "off (expected)": _off(summary["degree_avg"], DEGREES[count], 2.0),
         "off (printed)": f"{100 * (summary['degree_avg'] / PRINTED[count] - 1):+.1f}%",
         "maximum": str(summary["degree_max"]),
-        "topics in parts": Figure(summary["topics_partitioned"], "", 0),
+        "topics split": Figure(summary["topics_partitioned"], "", 0),
         "diameter": f"{summary['diameter_overlay']}, in topics {summary['diameter_topic_max']}",
         "messages per node": f"{summary['messages_per_node']:.1f}",
         "simulate": Figure(seconds[count], "s", SETTLED[root] if count == 10_000 else None),
@@ -132,7 +132,7 @@ def _row_cells(options: Options, count: int, words: tuple[str, ...], expected: f
     return {
         "average degree": f"{summary['degree_avg']:.2f}",
         "off": _off(summary["degree_avg"], expected, 3.0),
-        "topics in parts": str(summary["topics_partitioned"]),
+        "topics split": str(summary["topics_partitioned"]),
         "components": str(summary["topic_components"]),
     }
 
@@ -147,7 +147,7 @@ def _view_cells(options: Options, count: int, share: float, root: str) -> Cells:
     return {
         "average degree": f"{summary['degree_avg']:.2f}",
         "maximum": str(summary["degree_max"]),
-        "topics in parts": Figure(summary["topics_partitioned"], "", 0),
+        "topics split": Figure(summary["topics_partitioned"], "", 0),
         "simulate": Figure(summary["seconds"]["simulate"], "s", asked[0]),
         "time": f"{done.seconds:.0f} s",
         "memory of all processes": Figure(done.megabytes, "MB", asked[1]),
@@ -159,7 +159,7 @@ def _gossip_cells(options: Options) -> Cells:
     return {
         "average degree": Figure(summary["degree_avg"], "", 13.0),
         "maximum": str(summary["degree_max"]),
-        "topics in parts": Figure(summary["topics_partitioned"], "", 0),
+        "topics split": Figure(summary["topics_partitioned"], "", 0),
         "simulate": f"{summary['seconds']['simulate']:.1f} s",
     }
 
@@ -170,7 +170,7 @@ def _cut_cells(options: Options, count: int, view: str, cut: int) -> Cells:
     healed = summary["healed_after"]
     return {
         "healed after": Figure(float("inf") if healed is None else healed, "s", 5.0),
-        "topics in parts at the end": Figure(summary["topics_partitioned"], "", 0),
+        "topics split at the end": Figure(summary["topics_partitioned"], "", 0),
     }
 
 
@@ -179,7 +179,7 @@ def _churn_cells(options: Options, life: int) -> Cells:
         raise NotRun("left out by --quick")
     summary, _ = _simulate(options, 1_250, f"life={life}", "seconds=1000", "snapshot=200")
     return {
-        "snapshots with a topic in parts": Figure(summary["snapshots_partitioned"], "", 0),
+        "snapshots with a topic split": Figure(summary["snapshots_partitioned"], "", 0),
         "average degree": f"{summary['degree_avg']:.2f}",
         "messages per join or leave": f"{summary['messages_per_change']:.1f}",
         "simulate": Figure(summary["seconds"]["simulate"], "s", 120.0),
@@ -191,10 +191,10 @@ def _crash_cells(options: Options, more: tuple[str, ...]) -> Cells:
         raise NotRun("left out by --quick")
     summary, _ = _simulate(options, 1_250, *CRASHES, *more)
     return {
-        "topics in parts at the end": Figure(summary["topics_partitioned"], "", None if more else 0),
+        "topics split at the end": Figure(summary["topics_partitioned"], "", None if more else 0),
         "snapshots with one": f"{summary['snapshots_partitioned']} of {summary['snapshots']}",
         "last one at": Figure(summary["last_partitioned"] or 0.0, "s", None if more else WHOLE_AGAIN),
-        "topic-snapshots in parts": str(summary["topics_partitioned_sum"]),
+        "splits over all snapshots": str(summary["topics_partitioned_sum"]),
         "average degree": f"{summary['degree_avg']:.2f}",
         "messages per join or crash": f"{summary['messages_per_change']:.1f}",
     }

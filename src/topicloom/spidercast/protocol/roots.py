@@ -54,10 +54,6 @@ class TopicRoots(RootParents):
                 return True
         return False
 
-    def root_of(self, topic: Topic) -> tuple[int, NodeId]:
-        """Return life and name of the topic's root."""
-        return self.table[topic][:2]
-
     @property
     def has_news(self) -> bool:
         """Whether something changed that neighbors have not been told."""

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from topicloom.mesh.kinds.nats.config_language import ConfigValue, parse_nats
 from topicloom.mesh.model.config_files import Address, Location, parse_address, parse_port, refuse_misspelt
 
-CLIENT_PORT, LEAF_PORT, CLUSTER_PORT, MONITOR_PORT = 4222, 7422, 6222, 8222
+CLIENT_PORT, LEAF_PORT, CLUSTER_PORT = 4222, 7422, 6222
 GLOBAL = "$G"
 LEAFNODES = ("leafnodes", "leaf")
 LEAF_OPTIONS = ("remotes", "listen", "port", "host", "net", "authorization")
