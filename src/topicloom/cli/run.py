@@ -85,6 +85,9 @@ def run(
             "broker, with traffic flowing.",
         ),
     ] = None,
+    turn_back: Annotated[
+        bool, "With --rollout: stop in the middle of the second phase and return to the old mesh."
+    ] = False,
     compare: Annotated[
         bool, "Run the same interest on a ring per topic, a star and a full mesh too."
     ] = False,
@@ -130,7 +133,9 @@ def run(
     if rollout is not None:
         if report is not None:
             raise UsageError("--report goes without --rollout: it is about one mesh")
-        return run_change(screen, kind, folder, rollout, settings)
+        return run_change(screen, kind, folder, rollout, settings, turn_back=turn_back)
+    if turn_back:
+        raise UsageError("--turn-back goes with --rollout")
     if compare:
         if report is not None:
             raise UsageError("--report goes without --compare: it is about one mesh")

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from topicloom.mesh.run.running_mesh import RunSettings
 
 
-def run_change(screen: Screen, kind: str, folder: Path, change: Path, settings: RunSettings) -> None:
+def run_change(
+    screen: Screen, kind: str, folder: Path, change: Path, settings: RunSettings, *, turn_back: bool
+) -> None:
     """Play the roll-out and show the result; exit 1 if anything came twice or was lost unplanned."""
     from topicloom.mesh.jobs.run import run_rollout
 
     with screen.working() as progress:
-        played = run_rollout(kind, folder, change, settings, progress=progress)
+        played = run_rollout(kind, folder, change, settings, turn_back=turn_back, progress=progress)
     screen.report(played, figures_table(None, _figures(played)), _told(played), holds=played.exact)
 
 
@@ -42,4 +44,7 @@ def _told(played: PlayedRollout) -> str:
     if not played.exact:
         named = f": {', '.join(played.unplanned)}" if played.unplanned else ""
         return f"NOT as planned: messages came twice or were lost on topics that should not be touched{named}"
-    return "proved: nothing came twice, only what the plan said was interrupted, and all is exact at the end"
+    proved = (
+        "proved: nothing came twice, only what the plan said was interrupted, and all is exact at the end"
+    )
+    return f"{proved}; it turned back in the middle of phase 2" if played.turned_back else proved

@@ -103,6 +103,21 @@ def test_one_more_subscription_touches_few_brokers(kind: str, tmp_path: Path) ->
     assert {node for node in files[0] if files[0][node] != files[1][node]} == touched
 
 
+@pytest.mark.parametrize("seed", [1, 11, 25, 35])
+def test_a_topic_that_no_longer_fits_its_account_does_not_change_all_its_brokers(
+    seed: int, tmp_path: Path
+) -> None:
+    """It moved to another account with all its subscribers; a smaller topic in its way may move instead."""
+    draw = random.Random(seed)
+    sizes = [draw.sample(range(20), draw.choice([2, 2, 3, 10])) for _ in range(16)]
+    pairs = {(f"n{node:02}", f"t{topic:02}") for topic, nodes in enumerate(sizes) for node in nodes}
+    old = exported("nats", tmp_path / "old", pairs)
+    more = random.Random(seed).choice(sorted({(n, t) for n, _ in pairs for _, t in pairs} - pairs))
+    options = RolloutOptions(free=True)
+    summary = plan_rollout(old, changed(old, pairs | {more}), out=tmp_path / "change", options=options)
+    assert sum(map(len, summary.brokers_touched.values())) <= 3
+
+
 @pytest.mark.parametrize("kind", ["mosquitto", "nats"])
 def test_states_of_a_plain_replacement_loop_and_those_of_a_rollout_do_not(kind: str, tmp_path: Path) -> None:
     """By our own audit of the files: each broker has the old file or the new one."""

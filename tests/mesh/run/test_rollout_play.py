@@ -26,16 +26,21 @@ EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (1, 3)]
 
 
 @pytest.mark.parametrize(
-    ("kind", "logins"),
+    ("kind", "logins", "turn_back"),
     [
-        pytest.param("mosquitto", {}, marks=needs_mosquitto),
-        pytest.param("mosquitto", LOGINS, marks=needs_mosquitto),
-        pytest.param("nats", LOGINS, marks=needs_nats),
-        pytest.param("zenoh", LOGINS, marks=needs_zenoh),
+        pytest.param("mosquitto", {}, True, marks=needs_mosquitto),
+        pytest.param("mosquitto", LOGINS, False, marks=needs_mosquitto),
+        pytest.param("nats", LOGINS, False, marks=needs_nats),
+        pytest.param("zenoh", LOGINS, False, marks=needs_zenoh),
     ],
 )
-def test_a_rollout_is_as_planned(kind: str, logins: dict[str, Login], tmp_path: Path) -> None:
-    """b leaves the middle of x, d comes to it; a new node e comes to y, f goes; z stays."""
+def test_a_rollout_is_as_planned(
+    kind: str, logins: dict[str, Login], turn_back: bool, tmp_path: Path
+) -> None:
+    """b leaves the middle of x, d comes to it; a new node e comes to y, f goes; z stays.
+
+    One stopped half-way returns to the old mesh by the same files.
+    """
     old = tmp_path / "old"
     wanted = {"x": "abc", "y": "abcdf", "z": "ac"}
     export_mesh(kind, old, wanted, ["ab", "bc", "cd", "ad", "ac", "df"], logins=logins)
@@ -44,9 +49,10 @@ def test_a_rollout_is_as_planned(kind: str, logins: dict[str, Login], tmp_path: 
     )
     overlay = Overlay.from_edges(interest.node_ids, *zip(*[*EDGES, (0, 2), (3, 4)], strict=True))
     plan_rollout(old, NewInterest(interest, overlay), out=tmp_path / "change")
-    played = run_rollout(kind, old, tmp_path / "change", QUICK)
+    played = run_rollout(kind, old, tmp_path / "change", QUICK, turn_back=turn_back)
     assert played.exact, played
     assert played.nodes == 5 and played.states >= 2 and played.published > 5
+    assert played.turned_back is turn_back
 
 
 @needs_mosquitto

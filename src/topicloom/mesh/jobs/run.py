@@ -89,9 +89,18 @@ def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Prog
 
 
 def run_rollout(
-    kind: str, folder: Path, change: Path, settings: RunSettings, *, progress: Progress = SILENT
+    kind: str,
+    folder: Path,
+    change: Path,
+    settings: RunSettings,
+    *,
+    turn_back: bool = False,
+    progress: Progress = SILENT,
 ) -> PlayedRollout:
-    """Play the roll-out of `mesh rollout` from the mesh of a folder; return what came of it."""
+    """Play the roll-out of `mesh rollout` from the mesh of a folder; return what came of it.
+
+    With `turn_back` it stops in the middle of the second phase and returns to the old mesh.
+    """
     running = find_running(kind)
     for option in ("kill", "freeze", "attack", "cut", "stall", "rate"):
         if getattr(settings, option):
@@ -111,6 +120,7 @@ def run_rollout(
         tuple(tuple(found.brokers_touched.get(phase, ())) for phase in PHASES),
         frozenset(found.topics_interrupted),
         frozenset(found.topics_moved),
+        turn_back=turn_back,
     )
     return play_rollout(load_adapter(kind), plan, running.relocate, settings, progress=progress)
 

@@ -4,8 +4,8 @@ For kinds of brokers whose accounts must be forests. An account is kept as an ar
 it dials: at most one, because servers pass nothing on between two that they dial. A topic fits into an
 account if, wherever two of its subscribers are joined there, the path lies within its subscribers. Where it
 does not, a link of that path may be exchanged for one between two subscribers, if all topics of the link are
-wanted at both ends. A topic stays where it was if it can, else goes where it needs the fewest new links, else
-into an account of its own.
+wanted at both ends. A topic stays where it was if it can. Else it goes where it needs the fewest new links or
+into an account of its own; or smaller topics that are in its way do, if that changes fewer brokers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.mesh import MeshLink
@@ -20,6 +21,7 @@ from topicloom.mesh.rollout.change import Change, Groups, Pair, pair, split_faul
 
 WIDE = 2000  # pairs beyond those of the overlay that one topic may weigh
 NEW = 10**6  # of links: more than any account asks for
+TRIED = 12  # groups of topics in the way of another that may be moved in its place
 
 
 def sticky_forests(change: Change, stems: dict[str, str]) -> tuple[list[MeshLink], dict[str, str]]:
@@ -47,11 +49,8 @@ class _Account:
         return found
 
     def join(self, one: str, other: str) -> None:
-        """Link two trees; the one whose root is nearer to its end is turned around."""
-        first, second = self.path(one), self.path(other)
-        if (len(second), other) < (len(first), one):
-            one, other, first = other, one, second
-        for below, above in reversed(list(itertools.pairwise(first))):
+        """Link two trees by a link that `one` dials; its tree is turned around."""
+        for below, above in reversed(list(itertools.pairwise(self.path(one)))):
             self.up[above] = below
             self.topics[above] = self.topics.pop(below)
             del self.up[below]
@@ -79,6 +78,18 @@ class _Account:
         return ((node, self.up[node]) for node in wanting if self.up.get(node) in wanting)
 
 
+class _Way(NamedTuple):
+    """A link that may join two trees, who dials it first; the dialer whose link goes; who changes by it."""
+
+    cost: tuple[int, bool, int, bool]  # brokers that were not to change, a link that goes, turned, a new pair
+    ends: Pair
+    cut: str | None
+    changed: frozenset[str]
+
+
+_State: TypeAlias = tuple[dict[str, _Account], dict[str, str], set[str]]  # see _Forests
+
+
 class _Forests:
     def __init__(self, change: Change) -> None:
         self.change = change
@@ -88,13 +99,34 @@ class _Forests:
         self.account_of = {
             topic.topic: topic.account or "" for topic in change.old.topics if topic.topic in change.members
         }
-        kept = set(change.members) - set(change.changed)
+        members = change.members
+        kept = set(members) - set(change.changed)
         for link in change.old.links:
             account = self.accounts[link.account or ""]
             account.up[link.dialer] = link.acceptor
             account.topics[link.dialer] = set(link.topics) & kept
         for link in change.old.links:
             self._release(link)
+        # Files say what a link carries only where there are logins, and then at both of its ends.
+        self.guarded = any(node.user for node in change.old.nodes)
+        self.old_links = {
+            (link.account or "", link.dialer): (
+                link.acceptor,
+                frozenset(link.topics) if self.guarded else None,
+            )
+            for link in change.old.links
+        }
+        must = all if self.guarded else any
+        self.changed = {  # brokers whose files change
+            end
+            for link in change.old.links
+            if not must(topic in members and change.stays(link, members[topic]) for topic in link.topics)
+            for end in self._brokers(link.dialer, link.acceptor)
+        }
+
+    def _brokers(self, dialer: str, acceptor: str) -> set[str]:
+        """Return whose files have a link, or what it carries."""
+        return {dialer, acceptor} if self.guarded else {dialer}
 
     def _release(self, link: MeshLink) -> None:
         """Take away a link that no topic keeps and that no changed topic could go on using."""
@@ -106,18 +138,94 @@ class _Forests:
 
     def place(self, topic: str) -> None:
         """Find the account of a topic, and add the links it needs there."""
-        wanting = self.change.members[topic]
         own = self.account_of.get(topic)
-        costs = {
-            name: (self._cost(account, wanting), name != own, name) for name, account in self.accounts.items()
-        }
-        best = min(costs, key=costs.__getitem__, default=None)
         if own is not None and self._joined(topic, own):
             return
+        before = self._state()
+        self._move(topic)
+        if own is None:
+            return
+        best = (self._brokers_changed(), self._state())
+        self._restore(before)
+        for first in self._in_the_way(topic, own):
+            self._restore(before)
+            if self._joined_without(topic, own, first):
+                best = min(best, (self._brokers_changed(), self._state()), key=lambda found: found[0])
+        self._restore(best[1])
+
+    def _move(self, topic: str) -> None:
+        """Put a topic into the account where it needs the fewest new links, or into a new one."""
+        wanting = self.change.members[topic]
+        costs = {name: (self._cost(account, wanting), name) for name, account in self.accounts.items()}
+        best = min(costs, key=costs.__getitem__, default=None)
         if best is None or costs[best][0] >= NEW:
             best = self._new_account()
         if not self._joined(topic, best):
             raise self._split(topic)
+
+    def _joined_without(self, topic: str, name: str, first: tuple[str, ...]) -> bool:
+        """Join a topic in an account from which others move: these first, then who else is in the way."""
+        away = list(first)
+        self._take_out(first, name)
+        while not self._joined(topic, name):
+            left = len(self.wanting[topic]) - sum(len(self.wanting[one]) for one in away)
+            more = next(iter(self._in_the_way(topic, name)), None)
+            if more is None or sum(len(self.wanting[one]) for one in more) >= left:
+                return False
+            self._take_out(more, name)
+            away += more
+        for other in away:
+            self._move(other)
+        return True
+
+    def _in_the_way(self, topic: str, name: str) -> list[tuple[str, ...]]:
+        """Return groups of topics, few subscribers first: without one of them the topic may fit in."""
+        account, own = self.accounts[name], self.wanting[topic]
+        found: set[tuple[str, ...]] = set()
+        for ends in [*self.change.pairs(own), *self._wide(topic)]:
+            for dialer in account.between(*ends) or ():
+                if not (dialer in own and account.up[dialer] in own):
+                    others = account.topics[dialer] - {topic}
+                    found.add(tuple(sorted(one for one in others if not set(ends) <= self.wanting[one])))
+        sizes = {group: sum(len(self.wanting[one]) for one in group) for group in found if group}
+        fewer = [group for group in sizes if sizes[group] < len(own)]
+        return sorted(fewer, key=lambda group: (sizes[group], group))[:TRIED]
+
+    def _take_out(self, topics: Collection[str], name: str) -> None:
+        """Take topics out of an account, and the links that carry nothing then."""
+        account = self.accounts[name]
+        for dialer, carried in list(account.topics.items()):
+            if carried & set(topics):
+                carried -= set(topics)
+                if not carried:
+                    account.drop(dialer)
+        for topic in topics:
+            del self.account_of[topic]
+
+    def _state(self) -> _State:
+        accounts = {name: account.copy() for name, account in self.accounts.items()}
+        return accounts, dict(self.account_of), set(self.changed)
+
+    def _restore(self, state: _State) -> None:
+        """Go back to a state, which stays as it is."""
+        self.accounts, self.account_of, self.changed = state
+        self.accounts, self.account_of, self.changed = self._state()
+
+    def _brokers_changed(self) -> int:
+        """Count the brokers whose files have other links than before, or other topics on them."""
+        new = {
+            (name, dialer): (acceptor, frozenset(account.topics[dialer]) if self.guarded else None)
+            for name, account in self.accounts.items()
+            for dialer, acceptor in account.up.items()
+            if account.topics[dialer]
+        }
+        changed = set[str]()
+        for key in self.old_links.keys() | new.keys():
+            before, after = self.old_links.get(key), new.get(key)
+            if before != after:
+                for link in filter(None, (before, after)):
+                    changed |= self._brokers(key[1], link[0])
+        return len(changed)
 
     def _split(self, topic: str) -> InputError:
         wanting = self.change.members[topic]
@@ -148,6 +256,7 @@ class _Forests:
     def _joined(self, topic: str, name: str) -> bool:
         """Join the subscribers of a topic in an account; False, and nothing is done, if that cannot be."""
         account, own = self.accounts[name].copy(), set(self.change.members[topic])
+        changed = set(self.changed)
         pairs = [*self.change.pairs(own), *self._wide(topic)]
         while True:
             groups = Groups(own)
@@ -159,49 +268,57 @@ class _Forests:
                 way
                 for ends in pairs
                 if groups.top(ends[0]) != groups.top(ends[1])
-                for way in self._ways(account, ends, topic)
+                for way in self._ways(account, ends, topic, changed)
             ]
             if not ways:
                 return False
-            _, ends, cut = min(ways, key=lambda way: (way[0], way[1], way[2] or ""))
-            moved = account.topics[cut] if cut is not None else set()
-            if cut is not None:
-                account.drop(cut)
-            account.join(*ends)
-            dialer = next(end for end in ends if account.up.get(end) in ends)
-            account.topics[dialer] |= moved
-        for dialer, _ in account.inside(own):
+            way = min(ways, key=lambda way: (way.cost, way.ends, way.cut or ""))
+            moved = set[str]()
+            if way.cut is not None:
+                moved = account.topics[way.cut]
+                account.drop(way.cut)
+            account.join(*way.ends)
+            account.topics[way.ends[0]] |= moved
+            changed |= way.changed
+        for dialer, acceptor in account.inside(own):
             account.topics[dialer].add(topic)
+            if self.guarded and topic not in (self.old_links.get((name, dialer), ("", None))[1] or ()):
+                changed |= {dialer, acceptor}
+        self.changed = changed
         self.accounts[name], self.account_of[topic] = account, name
         return True
 
     def _wide(self, topic: str) -> list[Pair]:
-        """Return pairs of who is new to a topic and its other subscribers, where nothing forbids them.
+        """Return the pairs of a topic's subscribers that the overlay has not, where nothing forbids them.
 
-        Beyond those of the overlay: a topic that moves to another account changes all its subscribers.
+        A topic that moves to another account changes all its subscribers.
         """
-        members, before = self.change.members[topic], self.change.before.get(topic, frozenset())
-        new = [node for node in members if node not in before]
-        if not self.change.free or len(new) * len(members) > WIDE:
+        members = self.change.members[topic]
+        if not self.change.free or len(members) ** 2 > WIDE:
             return []
-        pairs = {pair(node, other) for node in new for other in members if node != other}
+        pairs = {pair(*ends) for ends in itertools.combinations(members, 2)}
         return sorted(pairs - self.change.let_go)
 
-    def _ways(
-        self, account: _Account, ends: Pair, topic: str
-    ) -> Iterator[tuple[tuple[int, int, bool], Pair, str | None]]:
-        """Yield how a pair can be linked: the cost, the pair, and whose link is taken out for it."""
-        unlinked = ends not in self.linked
-        between = account.between(*ends)
-        if between is None:
-            yield (0, min(len(account.path(end)) for end in ends), unlinked), ends, None
-            return
-        own = self.wanting[topic]
-        for dialer in between:
-            if dialer in own and account.up[dialer] in own:
-                continue  # the topic needs it
-            if all(set(ends) <= self.wanting[one] for one in account.topics[dialer] - {topic}):
-                yield (1, 0 if dialer in ends else 1, unlinked), ends, dialer
+    def _ways(self, account: _Account, ends: Pair, topic: str, changed: set[str]) -> Iterator[_Way]:
+        """Yield how a pair can be linked: by either end, and with which link taken out for it."""
+        own, between = self.wanting[topic], account.between(*ends)
+        cuts: list[str | None] = [None]
+        if between is not None:
+            cuts = [
+                dialer
+                for dialer in between
+                if not (dialer in own and account.up[dialer] in own)  # else the topic needs it
+                and all(set(ends) <= self.wanting[one] for one in account.topics[dialer] - {topic})
+            ]
+        for cut, (one, other) in itertools.product(cuts, (ends, ends[::-1])):
+            turned = account.path(one)
+            if cut in turned:
+                turned = turned[: turned.index(cut) + 1]
+            brokers = frozenset(
+                (*turned, *([] if cut is None else [cut]), *([other] if self.guarded else []))
+            )
+            cost = (len(brokers - changed), cut is not None, len(turned), ends not in self.linked)
+            yield _Way(cost, (one, other), cut, brokers)
 
     def links(self, stems: dict[str, str]) -> Iterator[MeshLink]:
         """Yield the links that carry something; old ones as they were."""

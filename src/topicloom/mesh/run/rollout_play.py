@@ -39,12 +39,29 @@ SHOWN = 10
 @dataclass(frozen=True, slots=True)
 class RolloutPlan:
     """The folders from the old mesh to the new one, the nodes to restart before each but the first, and the
-    topics that may be interrupted."""
+    topics that may be interrupted.
+
+    `turn_back`: stop in the middle of the last phase, and return to the old mesh by the same files.
+    """
 
     folders: tuple[Path, ...]
     touched: tuple[tuple[str, ...], ...]
     interrupted: frozenset[str]
     moved: frozenset[str] = frozenset()
+    turn_back: bool = False
+
+    def restarts(self) -> list[tuple[str, int]]:
+        """Return the nodes to restart, in order, each with the number of the folder that has its files."""
+        there = [(node, phase) for phase, nodes in enumerate(self.touched, 1) for node in nodes]
+        if not self.turn_back:
+            return there
+        there = there[: len(there) - len(self.touched[-1]) // 2]
+        return [*there, *((node, phase - 1) for node, phase in reversed(there))]
+
+    @property
+    def end(self) -> int:
+        """Return the number of the folder that all brokers have at the end."""
+        return 0 if self.turn_back else len(self.folders) - 1
 
 
 class PlayedRollout(Summary, frozen=True, kw_only=True):
@@ -55,6 +72,7 @@ class PlayedRollout(Summary, frozen=True, kw_only=True):
     """
 
     kind: str
+    turned_back: bool
     nodes: int
     states: int
     published: int
@@ -146,21 +164,20 @@ class _Play:
     async def run(self) -> PlayedRollout:
         began = time.monotonic()
         with self.brokers:
-            self.progress.phase("roll out", sum(map(len, self.plan.touched)))
+            restarts = self.plan.restarts()
+            self.progress.phase("roll out", len(restarts))
             running = self._running()
             await running.start()
             await running.wait_in_place()
             clients, inbox = await self._at_rest(running)
             try:
-                for phase, nodes in enumerate(self.plan.touched, 1):
-                    for node in nodes:
-                        running = await self._restart(node, phase, running, clients, inbox)
-                        await clients.close()
-                        clients, inbox = await self._at_rest(running)
-                        self.progress.advance()
+                for node, phase in restarts:
+                    running = await self._restart(node, phase, running, clients, inbox)
+                    await clients.close()
+                    clients, inbox = await self._at_rest(running)
+                    self.progress.advance()
                 # What no file of a later phase changed is of it all the same.
-                final = len(self.meshes) - 1
-                self.step = {node.name: final for node in self.meshes[-1].nodes}
+                self.step = {node.name: self.plan.end for node in self.meshes[self.plan.end].nodes}
             finally:
                 await clients.close()
             proof = await self._prove()
@@ -180,6 +197,7 @@ class _Play:
         tally = self.tally
         return PlayedRollout(
             kind=self.meshes[0].kind,
+            turned_back=self.plan.turn_back,
             nodes=len(self.meshes[0].nodes),
             states=tally.states,
             published=tally.published,
