@@ -204,7 +204,7 @@ def first_rows(beginnings: Iterator[tuple[bytes, bool]], quoted_by: bytes | None
         lines = data.removesuffix(b"\n").split(b"\n", _ROWS_SEEN) if data else []
         records = list(islice(cut_records(data, quoted_by), _ROWS_SEEN)) if quoted_by else lines[:_ROWS_SEEN]
         if not complete and len(records) < _ROWS_SEEN:
-            records.pop()  # it may go on
+            records = records[:-1]  # the last may go on; nothing may be unpacked yet
         if complete or records:
             return [without_line_end(record) for record in records]
     return []

@@ -35,7 +35,7 @@ PAIRS = sorted({(f"{a}n{i}", f"{b}t{i % 5}") for i, a in enumerate(IDS) for b in
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small tables are numbered on the driver; both ways must give the same."""
     if request.param == "on Spark":
-        monkeypatch.setattr(encode, "SMALL_ROWS", 0)
+        monkeypatch.setattr(encode, "SMALL_BYTES", 0)
 
 
 def test_numbers_do_not_depend_on_order_partitions_or_format(spark: SparkSession, tmp_path: Path) -> None:

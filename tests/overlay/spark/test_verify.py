@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.verdict import Verdict, check_witness_file, write_witnesses
+from topicloom.overlay.spark import verify_salted
 from topicloom.overlay.spark.verify import verify_tables
 
 if TYPE_CHECKING:
@@ -325,6 +327,26 @@ def test_topics_too_large_for_one_task_are_judged_the_same(
     found = judge(spark, pairs, rows, tmp_path, "bucketed", n_witnesses=999)
     assert plain(found.summary()) == naive_verdict(pairs, rows)
     assert found.topics_partitioned
+
+
+def test_the_joins_of_one_large_topic_are_dealt_out(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No task may have to hold all joins of a topic that everybody wants."""
+
+    def rows_of_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        task, count = TaskContext.get(), sum(batch.num_rows for batch in batches)
+        columns = [[7], [task.partitionId()], [count]]
+        yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], ["topic", "a", "b"])
+
+    monkeypatch.setattr(verify_salted, "star_batches", rows_of_task)
+    monkeypatch.setattr(verify_salted, "FAN_IN", 99)  # one round
+    joins = spark.range(400).selectExpr("cast(7 as bigint) topic", "id a", "id + 1 b")
+    found = verify_salted.thinned_joins(joins, 50, 400).collect()
+    tasks = {row["a"]: row["b"] for row in found if row["b"]}
+    assert sum(tasks.values()) == 400 and len(tasks) >= 4 and max(tasks.values()) <= 200
 
 
 @pytest.mark.parametrize("seed", range(5))

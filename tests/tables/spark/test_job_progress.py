@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from topicloom.errors import InputError, Interrupted
 from topicloom.tables.spark.failures import spark_errors, translated
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.kept_tables import let_go
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -115,3 +117,17 @@ def test_errors_from_workers_become_one_sentence(spark: SparkSession) -> None:
 )
 def test_known_faults_are_explained(text: str, part: str) -> None:
     assert part in str(translated(RuntimeError(text), "t"))
+
+
+@pytest.mark.parametrize("kind", [ConnectionRefusedError, Py4JNetworkError])
+def test_a_java_that_is_gone_is_told_and_cleaning_up_does_not_hide_it(kind: type[Exception]) -> None:
+    class Gone:
+        def unpersist(self) -> None:
+            raise kind("Error while sending or receiving")
+
+    with pytest.raises(InputError, match="Spark ended while working on t: it may have run out of memory"):
+        try:
+            with spark_errors("t"):
+                raise kind("Error while sending or receiving")
+        finally:
+            let_go(Gone(), Gone())

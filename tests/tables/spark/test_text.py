@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 from pathlib import Path
+from threading import get_ident
 
 import pyarrow as pa
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from topicloom.errors import InputError
 from topicloom.tables.local.read import LocalReader
 from topicloom.tables.source import DataFile, interest_source
-from topicloom.tables.spark import file_plans, raw_table
+from topicloom.tables.spark import file_plans, raw_table, table_files, text
 from topicloom.tables.spark.read import read_table
 from topicloom.tables.spark.table_files import resolve
 
@@ -45,7 +46,10 @@ def test_what_spark_cannot_hand_over_at_once_its_own_codecs_read(
     source = interest_source(f"file://{tmp_path}")
     files = resolve(spark, source).files
     assert not any(file_plans.cut_by_spark(spark, file) for file in files)
-    monkeypatch.setattr(file_plans, "MOST_AT_ONCE", 0)
+    for look in (16, 100, 1000):  # of some packings so few bytes of the beginning tell nothing
+        monkeypatch.setattr(file_plans, "FIRST_LOOK", look)
+        assert len(text._look(spark, source, resolve(spark, source)).remote) == len(PACKED)
+    monkeypatch.setattr(file_plans, "HELD_BYTES", 0)
     assert all(file_plans.cut_by_spark(spark, file) for file in files)
     there = read_table(spark, source)
     assert sorted(map(str, there.to_arrow().to_pylist())) == sorted(map(str, here.rows.to_pylist()))
@@ -84,3 +88,34 @@ def test_a_folder_of_many_files_is_named_instead_of_them(
         str({"node": f"a{number}", "topic": f"t{number}"}) for number in range(4)
     ]
     table.release()
+
+
+def test_many_files_behind_an_address_are_listed_once_and_looked_at_side_by_side(
+    spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each question takes a while to answer there; with thousands of files that is what one waits for."""
+    for number in range(40):
+        (tmp_path / f"part-{number:02}.csv").write_text("node,topic\na,x\n" + "b,y\r" * (number == 7))
+    source = interest_source(f"file://{tmp_path}")
+    asked, threads, found = [], set(), table_files.hadoop_file
+
+    def hadoop_file(spark, path: str):
+        asked.append(path)
+        threads.add(get_ident())
+        return found(spark, path)
+
+    monkeypatch.setattr(table_files, "hadoop_file", hadoop_file)
+    monkeypatch.setattr(file_plans, "hadoop_file", hadoop_file)
+    told = table_files.signature(spark, source)
+    assert len(asked) == 1 and len(told) == 40 and told[7][1] == 19
+    resolved = resolve(spark, source)
+    asked.clear()
+    threads.clear()
+    files = text._look(spark, source, resolved)
+    assert len(set(asked)) == 40 and len(threads) > 1
+    assert len(asked) == 41, "each once, and the size of the one that is read whole"
+    assert [Path(path).name for path in files.remote] == ["part-07.csv"], "it ends in a carriage return"
+    (tmp_path / "part-05.csv").write_text("node\na\n")
+    (tmp_path / "part-06.csv").write_text("node\na\n")
+    with pytest.raises(InputError, match=r"part-05\.csv"):
+        text._look(spark, source, resolved)

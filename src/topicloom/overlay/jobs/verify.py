@@ -29,6 +29,7 @@ from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import TableReader
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.kept_tables import let_go
 from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.raw_table import text_bytes
 from topicloom.tables.spark.read import SparkReader, read_table
@@ -132,7 +133,7 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
             digest = digest_of(found)
             if digest != head.interest_digest:  # pairs may occur twice
                 rows = kept_pairs(rows)
-                released.callback(rows.unpersist)
+                released.callback(let_go, rows)
                 digest = digest_rows(rows, progress=progress)
             check_agreement(edges, source, digest, interest.spark)
         with spark_errors(f"{source.path} and {edges.path}"):

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 ROWS_PER_PARTITION = 4_000_000  # how many rows one worker sorts at once (about 200 MB)
 SMALL_ROWS = 200_000  # up to so many rows the driver does the numbering itself; the result is the same
+SMALL_BYTES = 64 << 20  # of their names
 
 assert ROLES == ("sub", "pub", "both")  # the bits below stand for these, in this order
 
@@ -134,7 +135,7 @@ def read_interest(
             require_no_rejects(raw, refused.rows)
         if found["rows"] == 0:
             raise no_rows(source, refused)
-        small = found["rows"] <= SMALL_ROWS
+        small = found["rows"] <= SMALL_ROWS and found["octets"] <= SMALL_BYTES
         nodes, topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, found)
         if refused.kinds:
             failed.pop_all()  # somebody may want to keep the refused rows

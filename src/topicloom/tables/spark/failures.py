@@ -99,6 +99,8 @@ def out_of_memory(phase: str, number: int, size: str = "") -> str:
 
 def translated(error: BaseException, path: str) -> TopicloomError:
     """Return the error a user should see instead of `error`."""
+    from py4j.protocol import Py4JNetworkError
+
     text = _whole_text(error)
     if ours := _OURS.findall(text):
         return InputError(ours[-1].strip())
@@ -112,7 +114,7 @@ def translated(error: BaseException, path: str) -> TopicloomError:
             return InputError(sentence.format(path=path, file=file))
     if "FAILED_READ_FILE" in text:
         return InputError(f"cannot read {file}: {_root_cause(text)}")
-    if isinstance(error, ConnectionError) or "Py4JNetworkError" in text:
+    if isinstance(error, (ConnectionError, Py4JNetworkError)):
         return InputError(f"Spark ended while working on {path}: it may have run out of memory")
     return InputError(f"Spark failed on {path}: {first_line(error)}")
 

@@ -15,31 +15,37 @@ from topicloom.tables.source import DataFile
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.table_files import hadoop_file
 
-MOST_AT_ONCE = (1 << 31) - 1  # bytes of a file behind an address that Spark hands to a worker
+Ends = dict[str, bytes]  # the last byte of files, as they lie there, by address
+MOST_AT_ONCE = (1 << 31) - 1  # bytes of a file behind an address that Spark can hand to a worker
+HELD_BYTES = 128 << 20  # of a compressed one up to which it does: Java and Python both hold them
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def beginnings_of(spark: SparkSession) -> Beginnings:
-    """Return a function that yields the beginnings of a file, also of one behind an address."""
+def beginnings_of(spark: SparkSession, ends: Ends) -> Beginnings:
+    """Return a function that yields the beginnings of a file, also of one behind an address.
+
+    `ends` gets the last byte of those that are so small that the beginning is all.
+    """
 
     def beginnings(file: DataFile) -> Iterator[tuple[bytes, bool]]:
-        return _remote_beginnings(spark, file) if is_address(file.path) else beginnings_here(file)
+        return _remote_beginnings(spark, file, ends) if is_address(file.path) else beginnings_here(file)
 
     return beginnings
 
 
-def cut_by_spark(spark: SparkSession, file: DataFile) -> bool:
+def cut_by_spark(spark: SparkSession, file: DataFile, ends: Ends | None = None) -> bool:
     """Return whether Spark cuts a file into lines; otherwise a worker gets it whole.
 
     Spark does not tell whether the last line had an end. So a plain file whose last byte is a `\\r` is read
-    whole, and a compressed one, whose last byte nobody knows. Only what Spark cannot hand over at once its
-    own codecs read: there a `\\r` at the very end is taken for a part of the line end.
+    whole, and a compressed one, whose last byte nobody knows. Only what is too large to be held by a worker
+    Spark's own codecs read: there a `\\r` at the very end is taken for a part of the line end.
     """
     if file.compression is None:
-        return not ends_in_carriage_return(spark, file)
-    if not is_address(file.path) or size_of(spark, file) <= MOST_AT_ONCE:
+        known = None if ends is None else ends.get(file.path)
+        return not ends_in_carriage_return(spark, file) if known is None else known != b"\r"
+    if not is_address(file.path) or size_of(spark, file) <= HELD_BYTES:
         return False
     # Of snappy Spark knows Hadoop's wrapping only, which begins with the high byte of a length.
     return file.compression != "snappy" or _remote_bytes(spark, file.path, 1) == b"\0"
@@ -73,12 +79,14 @@ def ends_in_carriage_return(spark: SparkSession, file: DataFile) -> bool:
         raise InputError(f"cannot read {file.shown}: {error}") from None
 
 
-def _remote_beginnings(spark: SparkSession, file: DataFile) -> Iterator[tuple[bytes, bool]]:
+def _remote_beginnings(spark: SparkSession, file: DataFile, ends: Ends) -> Iterator[tuple[bytes, bool]]:
     size, last = FIRST_LOOK, -1
     try:
         while True:
             raw = _remote_bytes(spark, file.path, size)
             complete = len(raw) < size or len(raw) == last
+            if complete:
+                ends[file.path] = raw[-1:]
             content = b"".join(_as_far_as_possible(io.BytesIO(raw), file.compression, complete))
             yield content, complete
             if complete:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -38,5 +38,16 @@ def kept_tables(progress: Progress) -> Iterator[KeptTables]:
     try:
         yield tables
     finally:
-        for table in tables.kept:
-            table.unpersist()
+        let_go(*tables.kept)
+
+
+def let_go(*frames: DataFrame) -> None:
+    """Remove what executors keep of these tables; where Spark itself is gone, there is nothing left of them.
+
+    Whoever cleans up must not hide why Spark ended.
+    """
+    from py4j.protocol import Py4JError
+
+    for frame in frames:
+        with suppress(Py4JError, ConnectionError):
+            frame.unpersist()

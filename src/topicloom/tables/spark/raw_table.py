@@ -26,6 +26,7 @@ from topicloom.tables.refused import (
 from topicloom.tables.source import DataFile, Resolved, TableSource, address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.kept_tables import let_go
 from topicloom.tables.spark.session import session_folder
 
 if TYPE_CHECKING:
@@ -171,8 +172,7 @@ class RawTable:
 
     def release(self) -> None:
         """Let go of what was kept on disk."""
-        for frame in (self.rows, self.rejects) if self.kept is None else (self.kept,):
-            frame.unpersist()
+        let_go(*((self.rows, self.rejects) if self.kept is None else (self.kept,)))
 
 
 def text_bytes(frame: DataFrame) -> Column:

@@ -154,6 +154,7 @@ def _start(asked: dict[str, str], quick: bool) -> _Running:
         variables = _variables({**given, **settings}, folder, java)
         with environment(variables), own_interrupt_handler():
             spark, process = launch(settings, master, folder)
+        hush(spark)  # Java may be ended by the system; the error of whoever waits for it says so
         return _Running(spark, folder, None if running else process, quick=kept, asked=known)
     except BaseException:
         remove_scratch(folder)
@@ -286,7 +287,6 @@ def _forget(*, at_end: bool = False) -> None:
         return
     # A stuck task must not keep the user waiting: after a while the JVM is ended as it is.
     patience = _patience(running.asked)
-    hush(running.spark)
     if at_end and running.quick and not _writes_at_end(running.asked):
         end_jvm(running.process, 0.0)
         remove_scratch(running.folder)

@@ -7,6 +7,7 @@ Hadoop, so everything works on them too.
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from topicloom.base.addresses import is_address
@@ -20,11 +21,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def resolve(spark: SparkSession, source: TableSource) -> Resolved:
-    """Return the files that `source` means; raises InputError when there are none or they cannot be used."""
+Statuses = dict[str, tuple[int, int]]  # size and time of change, in milliseconds, by address
+
+
+def resolve(spark: SparkSession, source: TableSource, statuses: Statuses | None = None) -> Resolved:
+    """Return the files that `source` means; raises InputError when there are none or they cannot be used.
+
+    `statuses` gets what the listing tells of files behind an address: asking for each takes far longer.
+    """
 
     def listing(path: str) -> Listing:
-        return _list_hadoop(spark, path) if is_address(path) else list_here(path)
+        return _list_hadoop(spark, path, statuses) if is_address(path) else list_here(path)
 
     def read(path: str) -> bytes:
         return read_hadoop(spark, path) if is_address(path) else read_here(path)
@@ -35,12 +42,10 @@ def resolve(spark: SparkSession, source: TableSource) -> Resolved:
 def signature(spark: SparkSession, source: TableSource) -> list[list[str | int]]:
     """Return name, size and time of change of every file of a table: does a later run see the same?"""
     found: list[list[str | int]] = []
-    for file in resolve(spark, source).files:
+    statuses: Statuses = {}
+    for file in resolve(spark, source, statuses).files:
         if is_address(file.path):
-            with spark_errors(source.path):
-                system, place = hadoop_file(spark, file.path)
-                status = system.getFileStatus(place)
-                found.append([file.path, int(status.getLen()), int(status.getModificationTime())])
+            found.append([file.path, *statuses[file.path]])
         else:
             there = os.stat(file.path)
             found.append([file.path, there.st_size, there.st_mtime_ns])
@@ -50,11 +55,17 @@ def signature(spark: SparkSession, source: TableSource) -> list[list[str | int]]
 def hadoop_file(spark: SparkSession, path: str) -> tuple[Any, Any]:
     """Return Java's objects for the file system of an address and for the file."""
     context: Any = spark.sparkContext
-    place = context._jvm.org.apache.hadoop.fs.Path(path)
+    place = _path_class(context._jvm)(path)
     return place.getFileSystem(context._jsc.hadoopConfiguration()), place
 
 
-def _list_hadoop(spark: SparkSession, path: str) -> Listing:
+@lru_cache(maxsize=1)
+def _path_class(jvm: Any) -> Any:
+    """Return Java's class of paths: to find it takes Java longer than to make one."""
+    return jvm.org.apache.hadoop.fs.Path
+
+
+def _list_hadoop(spark: SparkSession, path: str, statuses: Statuses | None) -> Listing:
     with spark_errors(path):
         system, place = hadoop_file(spark, path)
         if not system.exists(place):
@@ -62,10 +73,20 @@ def _list_hadoop(spark: SparkSession, path: str) -> Listing:
         status = system.getFileStatus(place)
         whole = str(status.getPath().toString())
         if not status.isDirectory():
+            if statuses is not None:
+                statuses[whole] = _status(status)
             return Listing(whole, False)
-        items = system.listStatus(place)
-        inside = sorted((str(item.getPath().getName()), bool(item.isDirectory())) for item in items)
-        return Listing(whole, True, tuple(inside))
+        inside: list[tuple[str, bool]] = []
+        for item in system.listStatus(place):
+            name, is_folder = str(item.getPath().getName()), bool(item.isDirectory())
+            inside.append((name, is_folder))
+            if statuses is not None and not is_folder:
+                statuses[f"{whole.rstrip('/')}/{name}"] = _status(item)
+        return Listing(whole, True, tuple(sorted(inside)))
+
+
+def _status(status: Any) -> tuple[int, int]:
+    return int(status.getLen()), int(status.getModificationTime())
 
 
 def read_hadoop(spark: SparkSession, path: str) -> bytes:

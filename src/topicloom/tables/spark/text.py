@@ -11,10 +11,11 @@ machine's own themselves, as Spark would; one behind an address Spark hands to t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
@@ -33,16 +34,26 @@ from topicloom.tables.parse_text import (
 )
 from topicloom.tables.reader import REJECT_COLUMNS, kept_names
 from topicloom.tables.records import Field, FilePlan
-from topicloom.tables.source import Resolved, TableSource
+from topicloom.tables.source import DataFile, Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.file_plans import beginnings_of, check_whole, cut_by_spark
+from topicloom.tables.spark.file_plans import Ends, beginnings_of, check_whole, cut_by_spark
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.python_tasks import Batches, map_batches
-from topicloom.tables.spark.raw_table import NO_PATTERNS, RawTable, quoted_name, read_paths, spark_path
+from topicloom.tables.spark.raw_table import (
+    MANY_FILES,
+    NO_PATTERNS,
+    RawTable,
+    quoted_name,
+    read_paths,
+    spark_path,
+)
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+LOOKS_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +122,40 @@ def _look(spark: SparkSession, source: TableSource, resolved: Resolved) -> _Text
     notices: list[Notice] = []
     by_lines: list[str] = []
     whole: dict[bool, list[str]] = {False: [], True: []}  # is it behind an address?
-    for file in resolved.files:
-        planned = plan_file(file, source, resolved.format, beginnings_of(spark))
+    ends: Ends = {}
+    beginnings = beginnings_of(spark, ends)
+
+    def look(file: DataFile) -> tuple[FilePlan, Notice | None, bool] | None:
+        planned = plan_file(file, source, resolved.format, beginnings)
         if planned is None:
+            return None
+        by_line = not planned[0].multiline and cut_by_spark(spark, file, ends)
+        if not by_line:
+            check_whole(spark, file)
+        return *planned, by_line
+
+    for file, seen in zip(resolved.files, _side_by_side(look, resolved.files), strict=True):
+        if seen is None:
             continue
-        plan, notice = planned
+        plan, notice, by_line = seen
         path = spark_path(spark, file)
         plans[file_key(path)] = plan
         notices += [notice] if notice else []
-        if not plan.multiline and cut_by_spark(spark, file):
-            by_lines.append(path)
-        else:
-            check_whole(spark, file)
-            whole[is_address(file.path)].append(path)
+        (by_lines if by_line else whole[is_address(file.path)]).append(path)
     wanted = wanted_fields(source, plans.values())
     return _TextFiles(plans, wanted, joined_notices(notices), by_lines, whole[False], whole[True])
+
+
+def _side_by_side(look: Callable[[DataFile], T], files: Sequence[DataFile]) -> Iterator[T]:
+    """Look at many files at once, in their order: each takes a while to answer if it is far away."""
+    if len(files) <= MANY_FILES:
+        yield from map(look, files)
+        return
+    pool = ThreadPoolExecutor(LOOKS_AT_ONCE)
+    try:
+        yield from pool.map(look, files)
+    finally:  # after the first that cannot be used nobody asks for the others
+        pool.shutdown(cancel_futures=True)
 
 
 def _ddl(fields: Sequence[Field]) -> str:
