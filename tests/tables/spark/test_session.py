@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ import topicloom
 from topicloom.errors import UsageError
 from topicloom.tables.spark import session
 from topicloom.tables.spark.given import given_settings
-from topicloom.tables.spark.session import arrow_frame, get_session
+from topicloom.tables.spark.session import arrow_frame, get_session, may_collect
 from topicloom.tables.spark.settings import QUICK_JAVA, default_conf, is_local
 
 if TYPE_CHECKING:
@@ -165,7 +166,8 @@ def test_executors_on_yarn_and_kubernetes_get_memory_for_their_python_workers() 
     overhead = "spark.executor.memoryOverhead"
     assert default_conf("yarn")[overhead] == "2048m"
     assert default_conf("k8s://h", given={"spark.executor.cores": "4"})[overhead] == "6656m"
-    for key in (overhead, f"{overhead}Factor", "spark.executor.pyspark.memory"):
+    older = "spark.kubernetes.memoryOverheadFactor"
+    for key in (overhead, f"{overhead}Factor", older, "spark.executor.pyspark.memory"):
         assert overhead not in default_conf("yarn", given={key: "1"})
     assert overhead not in default_conf("spark://h:7077")
 
@@ -207,6 +209,13 @@ def test_what_spark_submit_has_decided_is_not_changed(monkeypatch: pytest.Monkey
         session._refuse_late({"spark.master": "local"}, given)
     with pytest.raises(UsageError, match="spark.driver.memory=8g` comes too late"):
         session._refuse_late({"spark.driver.memory": "8g"}, given)
+
+
+@pytest.mark.parametrize(("limit", "most"), [("2g", 700), ("1024", 512), ("0", 700), ("1k", 512)])
+def test_no_more_is_collected_than_the_session_lets_pass(limit: str, most: int) -> None:
+    """A driver of a small machine, or a session of the program's own, takes less than our own bound."""
+    spark = SimpleNamespace(conf={"spark.driver.maxResultSize": limit})
+    assert may_collect(spark, 700) == most  # type: ignore[arg-type]
 
 
 def test_one_session_per_process(spark: object) -> None:

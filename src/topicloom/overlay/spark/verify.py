@@ -20,13 +20,14 @@ from topicloom.overlay.model.verdict import Verdict, Witness, check_witness_file
 from topicloom.overlay.spark.verify_bucketed import find_bucketed
 from topicloom.overlay.spark.verify_findings import JudgeTask
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.session import may_collect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Rows of interest and edges up to which the driver judges them: about 8 bytes each, 320 MB at the limit.
 DRIVER_ROWS = 40_000_000
-# Bytes up to which it collects them: half of what `settings.py` lets travel there.
+# Bytes up to which it collects them, if the session lets so much travel there.
 DRIVER_BYTES = 1 << 30
 ROW_BYTES = 8  # what a row costs in Arrow besides its two names: the place where each begins
 PATHS = ("driver", "bucketed")
@@ -57,7 +58,8 @@ def verify_tables(
     tables = interest.select("node", "topic"), edges.select("u", "v")
     if path == "auto":
         n_rows, octets = size or _size(spark, tables[0].union(tables[1]), progress)
-        fits = n_rows <= driver_rows and octets + ROW_BYTES * n_rows <= driver_bytes
+        most = may_collect(spark, driver_bytes)
+        fits = n_rows <= driver_rows and octets + ROW_BYTES * n_rows <= most
         path = "driver" if fits else "bucketed"
     if path not in PATHS:
         raise UsageError(f"path {path!r} is not known; use auto, {', '.join(PATHS)}")

@@ -11,6 +11,7 @@ from topicloom.tables.local.table import LocalTable
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.frames import read_parquet
 from topicloom.tables.spark.raw_table import RawTable, text_bytes
+from topicloom.tables.spark.session import may_collect
 from topicloom.tables.spark.table_files import resolve
 from topicloom.tables.spark.text import collect_text, read_text
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-COLLECTED_BYTES = 512 << 20  # of names; half of what even a small driver may collect is more
+COLLECTED_BYTES = 512 << 20  # of names
 FIELD_BYTES = 8  # that each field of a row costs besides its text
 REJECT_BYTES = 512  # about what a refused row has besides: file and reason, and the row as it stands there
 
@@ -56,7 +57,7 @@ def collect_rows(
     try:
         found = raw.tally({"octets": text_bytes(raw.judged)}, progress=progress)
         numbers = FIELD_BYTES * len(raw.names) * found["rows"] + REJECT_BYTES * found["refused"]
-        if found["octets"] + numbers > COLLECTED_BYTES:
+        if found["octets"] + numbers > may_collect(spark, COLLECTED_BYTES):
             return None
         rows = raw.to_arrow(progress=progress, phase=f"read {source.what}")
         return LocalTable(source, rows, raw.all_rejects(progress=progress), raw.notice)

@@ -44,6 +44,7 @@ from topicloom.tables.spark.settings import (
     folder_conf,
     is_local,
     java_options,
+    size_in_bytes,
     stays_here,
 )
 
@@ -116,6 +117,15 @@ def stop_session() -> None:
     """End the session and its JVM and remove its folder; a session started elsewhere is left alone."""
     with _lock:
         _forget()
+
+
+def may_collect(spark: SparkSession, most: int) -> int:
+    """Return how many bytes of rows may come to the driver: `most`, or half of what this session lets pass.
+
+    The session may be the program's own, or that of a small machine.
+    """
+    passes = size_in_bytes(str(spark.conf.get("spark.driver.maxResultSize", "1g")), plain=1)
+    return min(most, passes // 2) if passes else most  # zero: no limit
 
 
 def session_folder(spark: SparkSession) -> Path:

@@ -46,6 +46,11 @@ JAVA_STARTED_WITH = (
     "spark.driver.extraClassPath",
     "spark.driver.extraLibraryPath",
 )
+OVERHEAD = (
+    "spark.executor.memoryOverhead",
+    "spark.executor.memoryOverheadFactor",
+    "spark.kubernetes.memoryOverheadFactor",  # its older name
+)
 PYTHON_MEGABYTES = 1536  # of one Python worker: libraries and kernels, and a group of 40,000 nodes
 
 _MASTER = re.compile(
@@ -114,10 +119,10 @@ def _memory_conf(master: str, given: Mapping[str, str], gigabytes: int) -> dict[
     conf = {"spark.driver.memory": f"{heap}g", "spark.driver.maxResultSize": "2g"}
     if "spark.driver.memory" in given:
         del conf["spark.driver.memory"]
-        heap = _gigabytes(given["spark.driver.memory"])
+        heap = size_in_bytes(given["spark.driver.memory"]) // GIGABYTE
     if heap < 4:
         conf["spark.driver.maxResultSize"] = f"{512 * max(heap, 1)}m"
-    sized = ("spark.executor.memoryOverhead", "spark.executor.memoryOverheadFactor", PYTHON_MEMORY)
+    sized = (*OVERHEAD, PYTHON_MEMORY)
     if master.startswith(("yarn", "k8s")) and not any(key in given for key in sized):
         cores = given.get("spark.executor.cores", "1")
         workers = int(cores) if cores.isdigit() else 1
@@ -125,17 +130,16 @@ def _memory_conf(master: str, given: Mapping[str, str], gigabytes: int) -> dict[
     return conf
 
 
-def _gigabytes(size: str) -> int:
-    """Return whole gigabytes of one of Spark's sizes.
+def size_in_bytes(size: str, plain: int = 1 << 20) -> int:
+    """Return one of Spark's sizes; a number without a unit is in `plain`, which differs among settings.
 
-    >>> _gigabytes("4g"), _gigabytes("2048m"), _gigabytes("512")
-    (4, 2, 0)
+    >>> size_in_bytes("4g") // GIGABYTE, size_in_bytes("2048m") // GIGABYTE, size_in_bytes("512")
+    (4, 2, 536870912)
     """
     found = re.fullmatch(r"(\d+)([kmgt]?)b?", size.strip().lower())
     if found is None:
         return 0  # Spark itself tells what is wrong with it
-    scale = {"k": 1 << 10, "m": 1 << 20, "": 1 << 20, "g": 1 << 30, "t": 1 << 40}[found[2]]
-    return int(found[1]) * scale // GIGABYTE
+    return int(found[1]) * {"k": 1 << 10, "m": 1 << 20, "": plain, "g": 1 << 30, "t": 1 << 40}[found[2]]
 
 
 def is_local(master: str) -> bool:
