@@ -74,9 +74,10 @@ def free_ports(count: int) -> list[int]:
 
     Workers of pytest draw from different ones: each starts its brokers a moment after it has asked.
     """
-    share = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     drawn = (_PORTS.take() for _ in itertools.count())
-    return list(itertools.islice((port for port in drawn if port % 2 == share), count))
+    return list(itertools.islice((port for port in drawn if port % workers == worker), count))
 
 
 @contextmanager

@@ -13,3 +13,5 @@ CLUSTER = QUICK | {
     "spark.executor.extraJavaOptions": JAVA,
 }
 OPTIONS = ["--master", "local[2]"]
+# Of tables behind an address a command does not know that they are small.
+SMALL = [f"--spark-conf={key}={value}" for key, value in CLUSTER.items()]

@@ -125,7 +125,7 @@ def test_no_broker_outlives_it(folder, tmp_path, brokers, sent):
     children = _children(process, brokers)
     process.send_signal(sent)
     told = process.communicate(timeout=60)[1]
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while any(_lives(child) for child in children):
         assert sent == signal.SIGKILL, "a broker is left"  # then the kernel does it, a moment later
         assert time.monotonic() < deadline, "a broker is left"

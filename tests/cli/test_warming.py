@@ -59,10 +59,10 @@ class Heard(event.Listener):
 
 event.register("numba:compile", Heard())
 interest = generate_interest(
-    workload_from_options(400, topics=90, subscriptions="1:30", popularity="uniform", seed=3)
+    workload_from_options(150, topics=60, subscriptions="1:30", popularity="uniform", seed=3)
 )
-costs = Constraints(priced=NodePairs.of([0, 5], [1, 9], 400), costs=np.array([2.0, 0.5]))
-capped = Constraints(caps=np.full(400, 40, np.int32), forbidden=NodePairs.of([2], [3], 400))
+costs = Constraints(priced=NodePairs.of([0, 5], [1, 9], 150), costs=np.array([2.0, 0.5]))
+capped = Constraints(caps=np.full(150, 40, np.int32), forbidden=NodePairs.of([2], [3], 150))
 for options in (
     {},
     {"max_hops": 9},

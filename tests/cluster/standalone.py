@@ -179,5 +179,5 @@ def _end(daemons: list[subprocess.Popen[bytes]]) -> None:
             process.kill()
     for daemon in daemons:
         daemon.wait()
-    _, alive = psutil.wait_procs(family, timeout=10)
+    _, alive = psutil.wait_procs(family, timeout=60)
     assert not alive, f"still running: {alive}"

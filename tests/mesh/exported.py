@@ -22,7 +22,7 @@ from topicloom.overlay.model.overlay import Overlay
 RING = {"x": "abc", "y": "cde", "w": "efa"}
 """Three paths that together are the ring a b c d e f: a forest holds two of them, the third needs another."""
 RING_EDGES = ["ab", "bc", "cd", "de", "ef", "fa"]
-QUICK = RunSettings(messages=4, quiet=1.5, settle=0.3, timeout=30)
+QUICK = RunSettings(messages=4, quiet=1.5, settle=0.3)
 
 
 def export_mesh(

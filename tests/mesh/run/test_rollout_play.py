@@ -21,7 +21,7 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
 LOGINS = {node: Login(f"user-{node}", f"password-{node}") for node in "abcdf"}
-QUICK = RunSettings(settle=0.2, quiet=1.5, timeout=30)
+QUICK = RunSettings(settle=0.2, quiet=1.5)
 EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (1, 3)]
 
 

@@ -67,6 +67,7 @@ def test_the_settings_of_a_file_system_come_from_the_command_line(stored, tmp_pa
     done = subprocess.run(
         [
             *(sys.executable, "-m", "topicloom", *command, *quick_spark.OPTIONS),
+            *quick_spark.SMALL,
             *("--spark-conf", f"spark.hadoop.{LINK}=file://{stored}"),
             # Where nobody answers: our own tables must be found although paths mean another place here.
             *("--spark-conf", "spark.hadoop.fs.defaultFS=hdfs://127.0.0.1:9"),

@@ -31,6 +31,7 @@ from topicloom.mesh.run.rollout_states import RolloutStates
 from topicloom.mesh.run.running_mesh import RunningMesh, RunSettings
 from topicloom.mesh.run.signals import SignalGuard
 
+ATTEMPTS = 5  # whole starts, each with new ports, when another program takes one of ours
 TICK = 0.2  # seconds between two rounds of messages while a broker is away
 FINAL = 2  # messages on every topic in the proof at the end
 SHOWN = 10
@@ -108,12 +109,18 @@ def play_rollout(
     progress: Progress = SILENT,
 ) -> PlayedRollout:
     """Start the old mesh, take every step of the plan, prove the new mesh, stop it."""
-    with SignalGuard() as signals, tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
-        work, logs = Path(scratch), Path(scratch, "logs")
-        logs.mkdir()
-        meshes = _move(plan.folders, work, relocate)
-        brokers = BrokerProcesses(work, logs)
-        return signals.run(_Play(adapter, plan, meshes, work, brokers, settings, progress).run())
+    for attempt in range(1, ATTEMPTS + 1):
+        with SignalGuard() as signals, tempfile.TemporaryDirectory(prefix="topicloom-run-") as scratch:
+            work, logs = Path(scratch), Path(scratch, "logs")
+            logs.mkdir()
+            meshes = _move(plan.folders, work, relocate)
+            brokers = BrokerProcesses(work, logs)
+            try:
+                return signals.run(_Play(adapter, plan, meshes, work, brokers, settings, progress).run())
+            except MeshError:
+                if attempt == ATTEMPTS or not brokers.lost_a_port:
+                    raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Relocated]:

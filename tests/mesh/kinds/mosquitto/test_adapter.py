@@ -181,7 +181,7 @@ def test_tls_with_certificates_on_both_sides(mesh):
             bridge = "bridge_cafile ca.crt\nbridge_certfile ca.crt\nbridge_keyfile ca.key\ntry_private"
             conf.write_text(text.replace("try_private", bridge))
 
-    assert mesh(LINKS, RunSettings(messages=1, settle=0.2, timeout=20), change=secure).exact
+    assert mesh(LINKS, RunSettings(messages=1, settle=0.2), change=secure).exact
 
 
 def _certificate(folder) -> None:

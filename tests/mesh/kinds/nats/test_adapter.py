@@ -319,7 +319,7 @@ def test_servers_that_are_not_there_have_no_links() -> None:
     began = time.monotonic()
     assert asyncio.run(read_leafs(port)) == []
     assert asyncio.run(read_client_subjects(port)) == {}
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
 
 
 @needs_nats

@@ -47,7 +47,7 @@ def plain(value):
 def legal(path):
     """Does the server itself take it?"""
     command = [nats_server(), "-t", "-c", str(path)]
-    return subprocess.run(command, capture_output=True, timeout=20, check=False).returncode == 0
+    return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
 
 
 @pytest.fixture

@@ -36,10 +36,13 @@ class ZenohAdapter(BrokerAdapter):
     def commands(self, mesh: Mesh, folder: Path) -> dict[str, Argv]:
         self._routers.clear()
         program = (sys.executable, "-m", "topicloom.mesh.kinds.zenoh.router_process")
-        found = {}
+        found: dict[str, Argv] = {}
         for node in mesh.nodes:
-            # Where brokers are restarted from another folder, those that run go on with their old trace.
-            trace = self._traces.setdefault(node.name, folder / f"trace-{len(self._traces)}")
+            # Where brokers are restarted from another folder, those that run go on with their old trace. A
+            # whole start that is tried again has removed it.
+            trace = self._traces.get(node.name)
+            if trace is None or not trace.parent.exists():
+                trace = self._traces[node.name] = folder / f"trace-{len(found)}-{len(self._traces)}"
             routers = self._routers_of(node, folder)
             found[node.name] = (*program, str(trace), *(f"{one.identifier}={one.config}" for one in routers))
         return found
