@@ -16,7 +16,7 @@ FAST := not spark and not needs and not slow and not alone
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo lint docs docs-figures fast check test fuzz digests bench bench-quick wheel pack clean
+.PHONY: help install demo lint docs docs-figures docs-reproduction fast check test fuzz digests bench bench-quick wheel pack clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -48,6 +48,11 @@ demo: install ## two workloads from table to proved overlay, with a comparison, 
 # `--quiet` would hide warnings from strict mode. The variable silences an advertisement.
 docs: install ## build/site: the documentation, to be read without a network; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+docs-reproduction: install ## docs/reproduction.md and its figures: all papers at quick sizes, about 10 minutes
+	$(BIN)/topicloom reproduce all --quick --out build/reproduction
+	rm -rf docs/reproduction
+	cp -r build/reproduction/reproduction build/reproduction/reproduction.md docs
 
 docs-figures: install ## docs/report.png and report-dark.png, made by the code they show; needs chromium (apt)
 	$(BIN)/python docs/docs_figures.py

@@ -32,6 +32,18 @@ def test_refusals_are_one_sentence(cli, words, told):
     assert said.startswith(f"topicloom: {told}") and said.count("\n") == 1
 
 
+def test_another_result_is_not_written_over(cli, shop, tmp_path):
+    """Otherwise the summary of a build would be lost."""
+    out = tmp_path / "build"
+    assert cli("build", shop, "--algorithm", "gm", "--engine", "local", "--out", out)[0] == 0
+    before = (out / "summary.json").read_bytes()
+    code, _, said = cli("reproduce", "chockler2007a-lemma66", "--out", out)
+    assert code == 2 and said == f"topicloom: --out {out} holds another result; name another folder\n"
+    assert (out / "summary.json").read_bytes() == before
+    code, _, said = cli("reproduce", "chockler2007a-lemma66", "--out", shop)
+    assert code == 2 and "is a file; name a folder" in said
+
+
 def test_a_table_gets_a_page_for_papers(cli, shop, tmp_path):
     out = tmp_path / "out"
     code, printed, _ = cli("reproduce", shop, "--algorithms", "gm,ring-pt", "--engine", "local", "--out", out)

@@ -24,7 +24,13 @@ from topicloom.experiments.rows import VERDICTS
 from topicloom.experiments.tasks.registry import TASKS
 from topicloom.tables.spark.spark_choice import SparkChoice
 
-TOYS = {"chockler2007a-fig4a": Scale((60, 120), 2, (60,))}
+TOYS = {
+    "chockler2007a-fig4a": Scale((60, 120), 2, (60,)),
+    "chen2010-fig7": Scale((60, 120), 2, (60,)),
+    "onus2016-fig1": Scale((30, 60), 2, (30,)),
+    "chockler2007b-fig14": Scale((40, 80), 2),
+    "zhao2011-fig9": Scale((200, 300), 2, (200,)),
+}
 """One experiment of each paper, at a size that takes no time."""
 
 
@@ -141,3 +147,12 @@ def test_every_experiment_says_what_it_is(name):
     assert experiment.full.seeds >= experiment.quick.seeds
     texts = [claim.text for claim in experiment.claims]
     assert texts and len(set(texts)) == len(texts)
+
+
+def test_docs_say_where_every_experiment_is():
+    """Otherwise a reader of the papers does not find what was run."""
+    docs = Path(__file__).parents[2] / "docs"
+    listed = (docs / "papers.md").read_text()
+    assert [name for name in EXPERIMENTS if f"`{name}`" not in listed] == []
+    named = set(re.findall(r"`((?:chockler2007[ab]|chen2010|onus2016|zhao2011)-\w+)`", listed))
+    assert named == set(EXPERIMENTS)

@@ -16,16 +16,17 @@ from topicloom.experiments.page import FOLDER, PAGE, counts_of, page
 from topicloom.experiments.points import drawn_figures
 from topicloom.experiments.rows import ReproducedRow
 from topicloom.experiments.run import Outcome, run_experiments
-from topicloom.tables.folder import SUMMARY, write_json
+from topicloom.tables.folder import SUMMARY, read_head, write_json
 from topicloom.tables.spark.spark_choice import SparkChoice
 
 QUICK, FULL = "quick", "full"
+KIND = "reproduction"
 
 
 class Reproduction(ResultSummary, frozen=True, kw_only=True):
     """The content of summary.json: a row for each claim, and how many got which verdict."""
 
-    kind: str = "reproduction"
+    kind: str = KIND
     experiments: list[str]
     scale: str
     seed: int
@@ -75,6 +76,10 @@ def _check(out: Path) -> None:
     check_writable(out, f"`out={out}`")
     if out.exists() and not out.is_dir():
         raise InputError(f"`out={out}` is a file; name a folder")
+    if (out / SUMMARY).exists():
+        head = read_head(out / SUMMARY)
+        if head is None or head.kind != KIND:
+            raise InputError(f"`out={out}` holds another result; name another folder")
 
 
 def _write(out: Path, found: Reproduction, outcomes: list[Outcome], machine: str, progress: Progress) -> None:

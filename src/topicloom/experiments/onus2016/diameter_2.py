@@ -1,0 +1,63 @@
+"""What Figures 8, 9 and 10 of [Onus2016] share: five builders, and the same four claims about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from topicloom.experiments.expect import Near, at_most
+from topicloom.experiments.lines import BOUND, SHORT, build
+from topicloom.experiments.model import Claim, Figure, Run, Settings, mean, worst
+
+BUILDERS = {
+    "GM": "gm",
+    "CD-ODA": "cd-oda",
+    "CD-ODA-I": "cd-oda-i",
+    "CD-ODA-II": "cd-oda-ii",
+    "2D-ODA": "2d-oda",
+}
+STARS = (
+    "a center serves topics that it wants, at most s of them, so there are at least T/s centers, and a node "
+    "meets most of them: such an overlay has far more edges than GM's here"
+)
+ALIKE = (
+    "a center serves at most s topics, so every overlay of one star per topic, 2D-ODA's too, needs nearly as "
+    "many edges as the others have"
+)
+FIGURES = (Figure(y="average degree"),)
+
+
+def builders(x: float, on: Settings) -> Iterator[Run]:
+    for label, name in BUILDERS.items():
+        yield build(label, x, on, name)
+
+
+def ours(x: float, on: Settings) -> Iterator[Run]:
+    yield build("short-gm, at most 2 hops", x, on, SHORT, ours=True, max_hops=2)
+    yield build("short-gm, at most 4 hops", x, on, SHORT, ours=True, max_hops=4)
+    yield Run(f"{BOUND}, any diameter", x, "bound", on, ours=True)
+
+
+def claims(over_gm: float, second: float, first: float) -> tuple[Claim, ...]:
+    """Return what the text of a figure says: 2D-ODA over GM, CD-ODA-II and the other two over 2D-ODA."""
+    return (
+        Claim(
+            text="2D-ODA needs at most so many times the edges of GM",
+            expected=at_most(over_gm),
+            measure=lambda sample: worst(sample.ratios("2D-ODA", "GM")),
+            cannot=STARS,
+        ),
+        Claim(
+            text="2D-ODA improves CD-ODA-II by this factor on average",
+            expected=Near(second, rel=0.1),
+            measure=lambda sample: mean(sample.ratios("CD-ODA-II", "2D-ODA")),
+            cannot=ALIKE,
+        ),
+        Claim(
+            text="2D-ODA improves CD-ODA and CD-ODA-I by this factor on average",
+            expected=Near(first, rel=0.1),
+            measure=lambda sample: mean(
+                [*sample.ratios("CD-ODA", "2D-ODA"), *sample.ratios("CD-ODA-I", "2D-ODA")]
+            ),
+            cannot=ALIKE,
+        ),
+    )

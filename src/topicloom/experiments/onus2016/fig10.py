@@ -1,0 +1,36 @@
+"""[Onus2016, Figure 10]: overlays of diameter 2 over the subscription size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from topicloom.experiments.expect import at_most
+from topicloom.experiments.lines import workload
+from topicloom.experiments.model import Claim, Experiment, Run, Scale, rises, worst
+from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, builders, claims, ours
+
+
+def runs(scale: Scale) -> Iterator[Run]:
+    for x in scale.xs:
+        yield from builders(x, workload(100, 100, x, "uniform"))
+    for x in scale.ours:
+        yield from ours(x, workload(100, 100, x, "uniform"))
+
+
+EXPERIMENT = Experiment(
+    item="Figure 10",
+    title="Overlays of diameter 2, 100 nodes, 100 topics",
+    x="subscriptions per node",
+    runs=runs,
+    quick=Scale((10, 20, 30, 40, 50), 5, (10, 50)),
+    full=Scale((10, 20, 30, 40, 50), 50, (10, 30, 50)),
+    claims=(
+        *claims(1.1, 1.94, 2.23),
+        Claim(
+            text="the average degree of all decreases with the subscription size",
+            expected=at_most(1.0, "last / first below 1 on every line"),
+            measure=lambda sample: worst(rises(sample.line(name)) for name in BUILDERS),
+        ),
+    ),
+    figures=FIGURES,
+)

@@ -1,0 +1,37 @@
+"""[Onus2016, Figure 8]: overlays of diameter 2 over the number of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from topicloom.experiments.expect import at_most
+from topicloom.experiments.lines import workload
+from topicloom.experiments.model import Claim, Experiment, Run, Scale, rises, worst
+from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, builders, claims, ours
+
+
+def runs(scale: Scale) -> Iterator[Run]:
+    for x in scale.xs:
+        yield from builders(x, workload(x, 100, 10, "uniform"))
+    for x in scale.ours:
+        yield from ours(x, workload(x, 100, 10, "uniform"))
+
+
+EXPERIMENT = Experiment(
+    item="Figure 8",
+    title="Overlays of diameter 2, 100 topics, 10 subscriptions",
+    x="number of nodes",
+    runs=runs,
+    quick=Scale((100, 250, 500, 750, 1000), 3, (100, 500)),
+    full=Scale(tuple(range(100, 1001, 100)), 30, (100, 500, 1000)),
+    claims=(
+        *claims(1.09, 2.04, 2.06),
+        Claim(
+            text="the average degree of all decreases with the number of nodes",
+            expected=at_most(1.0, "last / first below 1 on every line"),
+            measure=lambda sample: worst(rises(sample.line(name)) for name in BUILDERS),
+            differs="GM's does; a star per topic comes near twice the subscriptions from below",
+        ),
+    ),
+    figures=FIGURES,
+)

@@ -1,0 +1,32 @@
+"""What the experiments of [Zhao2011] share: its planners on one drawn problem, and ours beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from topicloom.experiments.model import Figure, Run
+
+PUBLISHED = {"greedy packing": "greedy-packing", "clustering": "clustering", "mixing": "steiner-mixing"}
+ORDER = (
+    "with random intervals nearly every broker wants every channel, so the core is below 1% of the cost, and "
+    "packing is near the lower bound: there is little left to gain"
+)
+CHANNELS = 20  # the paper does not say
+FIGURES = (Figure(y="cost reduction ratio", key="crr"),)
+
+
+def problem(users: float, ratio: float = 1.0) -> dict[str, Any]:
+    """Return the settings of a problem of section VI: a hundred users for each broker."""
+    return {"users": int(users), "brokers": max(2, int(users) // 100), "channels": CHANNELS, "ratio": ratio}
+
+
+def planned(x: float, on: dict[str, Any]) -> Iterator[Run]:
+    for label, name in PUBLISHED.items():
+        yield Run(label, x, "plan", {**on, "algorithm": name})
+
+
+def ours(x: float, on: dict[str, Any]) -> Iterator[Run]:
+    quick = {"start": "greedy-packing", "work": 0}
+    yield Run("local-search", x, "plan", {**on, "algorithm": "local-search", "set": quick}, ours=True)
+    yield Run("upper bound on any plan", x, "plan", {**on, "algorithm": "bound"}, ours=True)
