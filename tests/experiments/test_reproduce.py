@@ -156,3 +156,17 @@ def test_docs_say_where_every_experiment_is():
     assert [name for name in EXPERIMENTS if f"`{name}`" not in listed] == []
     named = set(re.findall(r"`((?:chockler2007[ab]|chen2010|onus2016|zhao2011)-\w+)`", listed))
     assert named == set(EXPERIMENTS)
+
+
+def test_the_page_of_the_docs_has_every_experiment_and_readme_its_counts():
+    """After a new experiment or another claim `make docs-reproduction` is due."""
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "reproduction.md").read_text()
+    shown = re.findall(r"^`topicloom reproduce (\S+) --quick`", page, re.MULTILINE)
+    assert shown == list(EXPERIMENTS)
+    for name, experiment in EXPERIMENTS.items():
+        missing = [one.text for one in experiment.claims if one.text.replace("|", r"\|") not in page]
+        assert (name, missing) == (name, [])
+        assert (root / "docs" / "reproduction" / f"{name}.svg").is_file()
+    told = re.search(r"^Of \d+ claims .+$", page, re.MULTILINE)
+    assert told is not None and told[0] in (root / "README.md").read_text()

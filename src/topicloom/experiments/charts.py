@@ -28,7 +28,7 @@ def _panel(experiment: Experiment, figure: Figure, points: Sequence[Point]) -> A
 
     names = list(dict.fromkeys(one.line for one in points))
     values = [
-        {"x": one.x, "y": one.y, "low": one.low, "high": one.high, "line": one.line,
+        {"x": one.x, "y": one.y, "low": max(one.low, 0.0), "high": one.high, "line": one.line,
          "kind": "ours" if one.ours else "paper"}
         for one in points if not one.printed
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from itertools import product
 from topicloom.experiments.chockler2007b.rss import rss
 from topicloom.experiments.expect import Near, at_most
 from topicloom.experiments.lines import simulation
-from topicloom.experiments.model import Claim, Experiment, Figure, Run, Scale, mean, worst
+from topicloom.experiments.model import Claim, Experiment, Figure, Run, Scale, mean, rises, worst
 
 FULL = Scale((100, 200, 300, 400, 500), 3)
 SETS = {1250: (38, 13), 2500: (34, 12)}
@@ -38,6 +38,11 @@ EXPERIMENT = Experiment(
     full=FULL,
     why="1,000 simulated seconds with a snapshot every 200 as in the paper; 400 and 100 with --quick.",
     claims=(
+        Claim(
+            text=f"the churn rate does not affect the average degree, {line(1250)} (shortest / longest life)",
+            expected=Near(1.0, rel=0.05),
+            measure=lambda sample: 1 / rises(sample.line(line(1250), "degree_avg_all")),
+        ),
         *(
             Claim(
                 text=f"in all snapshots all topics are connected, {line(nodes)} (snapshots that are not)",

@@ -42,7 +42,7 @@ EXPERIMENT = Experiment(
             measure=lambda sample: worst(rises(sample.line(line(topics))) for topics in TOPICS),
         ),
         Claim(
-            text="more topics moderately increase the average degree (T=200 / T=100)",
+            text="more topics increase the average degree (T=200 / T=100)",
             expected=at_least(1.0, "above 1"),
             measure=lambda sample: min(sample.ratios(line(200), line(100))),
         ),

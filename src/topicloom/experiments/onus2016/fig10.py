@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from topicloom.experiments.expect import at_most
 from topicloom.experiments.lines import workload
 from topicloom.experiments.model import Claim, Experiment, Run, Scale, rises, worst
-from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, builders, claims, ours
+from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, WHY, builders, claims, ours
 
 
 def runs(scale: Scale) -> Iterator[Run]:
@@ -24,6 +24,7 @@ EXPERIMENT = Experiment(
     runs=runs,
     quick=Scale((10, 20, 30, 40, 50), 5, (10, 50)),
     full=Scale((10, 20, 30, 40, 50), 50, (10, 30, 50)),
+    why=WHY,
     claims=(
         *claims(1.1, 1.94, 2.23),
         Claim(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from topicloom.experiments.expect import at_most
 from topicloom.experiments.lines import workload
 from topicloom.experiments.model import Claim, Experiment, Run, Scale, rises, worst
-from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, builders, claims, ours
+from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, WHY, builders, claims, ours
 
 
 def runs(scale: Scale) -> Iterator[Run]:
@@ -24,6 +24,7 @@ EXPERIMENT = Experiment(
     runs=runs,
     quick=Scale((100, 250, 500, 750, 1000), 3, (100, 500)),
     full=Scale(tuple(range(100, 1001, 100)), 30, (100, 500, 1000)),
+    why=WHY,
     claims=(
         *claims(1.09, 2.04, 2.06),
         Claim(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from topicloom.experiments.expect import at_least
 from topicloom.experiments.lines import workload
 from topicloom.experiments.model import Claim, Experiment, Run, Scale, rises
-from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, builders, claims, ours
+from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, WHY, builders, claims, ours
 
 
 def runs(scale: Scale) -> Iterator[Run]:
@@ -24,6 +24,7 @@ EXPERIMENT = Experiment(
     runs=runs,
     quick=Scale((100, 200, 300, 400, 500), 5, (100, 500)),
     full=Scale((100, 200, 300, 400, 500), 50, (100, 300, 500)),
+    why=WHY,
     claims=(
         *claims(1.07, 1.96, 2.0),
         Claim(

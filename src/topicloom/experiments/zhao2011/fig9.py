@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from topicloom.experiments.expect import at_least
-from topicloom.experiments.model import Claim, Experiment, Run, Scale
+from topicloom.experiments.model import Claim, Experiment, Run, Scale, mean
 from topicloom.experiments.zhao2011.planned import FIGURES, ORDER, PUBLISHED, ours, planned, problem
 
 
@@ -21,20 +21,27 @@ EXPERIMENT = Experiment(
     title="Cost reduction ratio over the number of users",
     x="number of users",
     runs=runs,
-    quick=Scale((1000, 2000, 5000), 2, (1000, 2000)),
+    quick=Scale((1000, 2000, 5000), 5, (1000, 2000)),
     full=Scale((1000, 2000, 4000, 6000, 8000, 10_000), 20, (1000, 4000, 10_000)),
-    why="20 channels and prices by distance in the plane; the paper does not say.",
+    why="20 channels and prices by distance in the plane; the paper does not say. Mixing is uneven: on some "
+    "draws it is near greedy packing, on others no better than random.",
     claims=(
         Claim(
-            text="mixing reduces the cost more than clustering (ratio)",
+            text="mixing reduces the cost most: more than greedy packing (mean ratio)",
             expected=at_least(1.0, "above 1"),
-            measure=lambda sample: min(sample.ratios("mixing", "clustering", "crr")),
+            measure=lambda sample: mean(sample.ratios("mixing", "greedy packing", "crr")),
             differs=ORDER,
         ),
         Claim(
-            text="clustering reduces the cost more than greedy packing (ratio)",
+            text="mixing reduces the cost more than clustering (mean ratio)",
             expected=at_least(1.0, "above 1"),
-            measure=lambda sample: min(sample.ratios("clustering", "greedy packing", "crr")),
+            measure=lambda sample: mean(sample.ratios("mixing", "clustering", "crr")),
+            differs=ORDER,
+        ),
+        Claim(
+            text="clustering reduces the cost more than greedy packing (mean ratio)",
+            expected=at_least(1.0, "above 1"),
+            measure=lambda sample: mean(sample.ratios("clustering", "greedy packing", "crr")),
             differs=ORDER,
         ),
         Claim(
