@@ -27,7 +27,7 @@ RAISED = 1  # by so much the cap may have risen in it
 LEAST_LIMIT = 3  # of degrees in the start: two branches and a way up
 MOST_MOVES, LOOKS, TOPICS_A_LOOK = 4.0, 72.0, 256  # moves for each one asked for, by what a move looks at
 ROUNDS, SQUEEZING = 20, 8  # of local search; in the first ones the radius falls
-PATIENCE, FEW, MANY = 4, 5, 0.005  # rounds of relief until the cap rises if so many nodes are still above it
+PATIENCE, FEW, MANY = 2, 5, 0.01  # rounds of relief until the cap rises if so many nodes are still above it
 MORE_ROUNDS = 20  # at most, while a bound that somebody asked for is not kept
 COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
 
