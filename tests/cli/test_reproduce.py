@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def shop(tmp_path):
-    path = tmp_path / "shop.csv"
+    path = tmp_path / "my shop.csv"
     path.write_text(
         "node,topic\n" + "".join(f"n{n},t{t}\n" for n in range(9) for t in range(4) if (n + t) % 3)
     )
@@ -50,6 +50,7 @@ def test_a_table_gets_a_page_for_papers(cli, shop, tmp_path):
     page = (out / "comparison.md").read_text()
     assert code == 0 and page.strip() == printed.strip()
     assert "| gm |" in page and r"\begin{tabular}" in page and "has at least" in page
+    assert f"`topicloom reproduce '{shop}' --algorithms gm,ring-pt --seed 0`" in page
     code, _, said = cli("reproduce", shop, "--full")
     assert code == 2 and "--full is for experiments" in said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,7 +183,9 @@ def _compare(
         Path(interest.interest).name,
         edges_bound=bounds.edges_bound,
         degree_max_bound=bounds.degree_max_bound,
-        command=f"topicloom reproduce {interest.interest} --algorithms {algorithms} --seed {seed}",
+        command=shlex.join(
+            ["topicloom", "reproduce", interest.interest, "--algorithms", algorithms, "--seed", str(seed)]
+        ),
     )
     if out is not None:
         with replacing(out / COMPARISON) as temporary:
