@@ -78,7 +78,8 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
             "retry": {"period_init_ms": 1000, "period_max_ms": 4000, "period_increase_factor": 2},
         },
         "scouting": {"multicast": {"enabled": False}, "gossip": {"enabled": False}},
-        "adminspace": {"enabled": True, "permissions": {"read": True, "write": False}},
+        # A question for its admin space can stop a router for ever (see router_process.py).
+        "adminspace": {"enabled": False},
     }
     transport: dict[str, object] = {}
     link: dict[str, object] = {"tx": {"lease": LEASE_MS, "keep_alive": KEEP_ALIVE}}
