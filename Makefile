@@ -54,8 +54,9 @@ docs-reproduction: install ## docs/reproduction.md and its figures: all papers a
 	rm -rf docs/reproduction
 	cp -r build/reproduction/reproduction build/reproduction/reproduction.md docs
 
-docs-figures: install ## docs/report.png and report-dark.png, made by the code they show; needs chromium (apt)
+docs-figures: install ## docs/report.png, report-dark.png and hops.svg, made by the code they show; needs chromium (apt)
 	$(BIN)/python docs/docs_figures.py
+	$(BIN)/python examples/builders_picture.py 300 "" docs/hops.svg
 
 lint: install ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from drawing import examples
 from topicloom.base.charts import save_chart
 from topicloom.base.labels import DOT, LEADER, Box, LogAxis, place_labels
 from topicloom.errors import UsageError
-from topicloom.overlay.charts import Dot, degree_scatter
+from topicloom.overlay.charts import Dot, degree_scatter, hops_scatter
 
 pytestmark = pytest.mark.slow
 
@@ -86,3 +86,13 @@ def test_it_can_be_saved_and_refuses_what_has_no_place(tmp_path):
         degree_scatter({}, "title", "note")
     with pytest.raises(UsageError, match="each of them an edge"):
         degree_scatter({"gm": Dot(0.0, 0, "published")}, "title", "note")
+
+
+def test_a_frontier_is_a_line_through_the_dots_of_its_kind_and_of_no_other():
+    dots = {"gm": Dot(4.0, 20, "published"), "8 hops": Dot(5.0, 8, "bound"), "6 hops": Dot(6.0, 6, "bound")}
+    plain, joined = (
+        hops_scatter(dots, "title", joined=kind).to_dict()["hconcat"][0]["layer"] for kind in ("", "bound")
+    )
+    assert len(joined) == len(plain) + 1
+    assert joined[0]["mark"]["type"] == "line"
+    assert {point["build"] for point in joined[0]["data"]["values"]} == {"8 hops", "6 hops"}

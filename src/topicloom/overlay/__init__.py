@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from topicloom.overlay.builders.divide.groups import split_bulk
     from topicloom.overlay.builders.divide.phases import choose_representatives
     from topicloom.overlay.builders.registry import ALL_KINDS, BUILDERS
-    from topicloom.overlay.charts import Dot, degree_scatter
+    from topicloom.overlay.charts import Dot, degree_scatter, hops_scatter
     from topicloom.overlay.measures.bounds import bound_overlays
     from topicloom.overlay.model.build import Build
     from topicloom.overlay.model.constraints import Constraints
@@ -46,6 +46,7 @@ __all__ = [
     "combine_overlays",
     "degree_scatter",
     "generate_interest",
+    "hops_scatter",
     "sample_path",
     "save_chart",
     "split_bulk",
@@ -62,6 +63,7 @@ __getattr__, __dir__ = lazy_names(
         "BUILDERS": "builders.registry",
         "Dot": "charts",
         "degree_scatter": "charts",
+        "hops_scatter": "charts",
         "bound_overlays": "measures.bounds",
         "Build": "model.build",
         "Constraints": "model.constraints",

@@ -49,25 +49,31 @@ def degree_scatter(
     *,
     near: Collection[str] = (),
     axes: tuple[str, str] = DEGREES,
+    joined: str = "",
 ) -> Any:
-    """Draw the builds of one interest with Altair; those of `near` have their labels in a second panel."""
+    """Draw the builds of one interest with Altair; those of `near` have their labels in a second panel.
+
+    A line joins the dots of the kind `joined`: a frontier.
+    """
     import altair as alt
 
     if not dots or min(dot.average for dot in dots.values()) <= 0:
         raise UsageError("a scatter of degrees needs at least one build, and each of them an edge")
     kinds = list(dict.fromkeys(dot.kind for dot in dots.values()))
     inside = {name: dot for name, dot in dots.items() if name in near}
-    panels = [_panel(dots, kinds, WIDTHS[0], axes, unlabelled=near)]
+    panels = [_panel(dots, kinds, WIDTHS[0], axes, joined, unlabelled=near)]
     if inside:
-        panels.append(_panel(inside, kinds, WIDTHS[1], axes))
+        panels.append(_panel(inside, kinds, WIDTHS[1], axes, joined))
     return alt.hconcat(*panels, spacing=36).properties(title=make_title(title, note))
 
 
-def hops_scatter(dots: Mapping[str, Dot], title: str) -> Any:
+def hops_scatter(
+    dots: Mapping[str, Dot], title: str, note: str = "", *, near: Collection[str] = (), joined: str = ""
+) -> Any:
     """Draw average degree against the most hops inside a topic: `Dot.maximum` are the hops."""
     shown = {name: dot for name, dot in dots.items() if dot.average > 0 and dot.maximum > 0}
-    note = "One dot per build. Further left: fewer connections. Further down: shorter paths."
-    return degree_scatter(shown, title, note, axes=HOPS)
+    plain = "One dot per build. Further left: fewer connections. Further down: shorter paths."
+    return degree_scatter(shown, title, note or plain, near=near, axes=HOPS, joined=joined)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,7 @@ def _panel(
     kinds: list[str],
     width: float,
     axes: tuple[str, str],
+    joined: str = "",
     unlabelled: Collection[str] = (),
 ) -> Any:
     across = LogAxis.over([dot.average for dot in dots.values()], width)
@@ -151,7 +158,7 @@ def _panel(
         if box.distance(named[text]) > LEADER:
             end = row(box.nearest(named[text]), names[0])
             leaders.append(row(named[text], names[0]) | {"x2": end["x"], "y2": end["y"]})
-    return _layers(points, labels, leaders, across, up, kinds, axes)
+    return _layers(points, labels, leaders, across, up, kinds, axes, joined)
 
 
 def _layers(
@@ -162,6 +169,7 @@ def _layers(
     up: LogAxis,
     kinds: list[str],
     axes: tuple[str, str],
+    joined: str,
 ) -> Any:
     import altair as alt
 
@@ -179,7 +187,10 @@ def _layers(
     legend = alt.Legend(symbolSize=130, direction="horizontal", symbolType="circle")
     colour = alt.Color("kind:N", title=None, sort=kinds, scale=shades, legend=legend)
     lines, dots, texts = (alt.Chart(alt.Data(values=rows)) for rows in (leaders, points, labels))
+    along = [point for point in points if point["kind"] == joined]
+    frontier = alt.Chart(alt.Data(values=along)).mark_line(color="#aaaaaa").encode(x=x, y=y)
     return alt.layer(
+        *([frontier] if along else []),
         lines.mark_rule(color="#aaaaaa").encode(x=x, y=y, x2="x2:Q", y2="y2:Q"),
         dots.mark_point(filled=True, opacity=1, size=math.pi * DOT**2, shape="circle").encode(
             x=x, y=y, color=colour

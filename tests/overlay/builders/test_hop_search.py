@@ -18,7 +18,8 @@ from topicloom.base.progress import SILENT
 from topicloom.overlay.builders.balanced import build_balanced
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.hop_search import HopSearch
-from topicloom.overlay.builders.hops import auto_hops
+from topicloom.overlay.builders.hops import auto_hops, hops_report
+from topicloom.overlay.kernels.hop_moves import _odds
 from topicloom.overlay.model.constraints import Constraints
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -207,3 +208,34 @@ def test_a_cap_without_room_rises_once_instead_of_being_asked_for_in_vain():
     assert build.report["cap"] == build.degree_max == 4 and build.report["hops_kept"]
     asked = build_balanced(interest, max_degree=3, work=2)
     assert not asked.report["hops_kept"], "what the user asks for does not rise, whatever it costs in hops"
+
+
+def test_a_number_of_hops_that_the_cap_leaves_no_room_for_lifts_the_cap_unless_it_is_asked_for():
+    """Before, the number was missed by hops although a few more edges per node are enough."""
+    interest = generate_interest(workload_from_options(60, 20, "5", "zipf:1", 1))
+    plain = build_balanced(interest, max_hops="none").degree_max
+    short = build_balanced(interest, max_hops=4)
+    assert short.report["hops_kept"]
+    assert plain < short.degree_max <= 2 * plain
+    firm = build_balanced(interest, max_hops=4, max_degree=plain)
+    assert firm.degree_max == plain
+    assert not firm.report["hops_kept"]
+
+
+def test_odds_of_a_move_are_those_of_annealing_whatever_the_library_of_the_machine():
+    """Products of doubles are the same everywhere; a library's exponential differs in its last bit."""
+    odds = getattr(_odds, "py_func", _odds)
+    for x in (0.0, 0.3, 1.0, 5.0):
+        assert odds(x) == pytest.approx(np.exp(-x), rel=0.02)
+    assert odds(2000.0) == 0.0
+
+
+def test_a_planted_fault_is_told():
+    """One edge less in a topic that had no other way: the report must not go on saying that hops are kept."""
+    interest = Interest.from_pairs([(node, "x") for node in "abcdef"])
+    ring = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)]
+    for missing, kept in ((None, True), (ring[2], False)):
+        u, v = zip(*(edge for edge in ring if edge != missing), strict=True)
+        report = hops_report(interest, Overlay.from_edges(interest.node_ids, u, v), 3)
+        assert report["hops_kept"] is kept
+    assert (report["hops_max"], report["topics_beyond"]) == (5, ["x"])

@@ -96,9 +96,24 @@ def test_a_partitioned_topic_has_no_diameter_and_is_left_out() -> None:
     found = measure_topic_diameter(view_of(interest, overlay_on(interest, [(0, 1), (1, 2)]), threads=1))
     assert found["diameter_topic_max"] == 1
     assert found["diameter_topics_counted"] == 1
+    assert [one["hops"] for one in found["hops_by_topic"]] == [1]
     nothing = measure_topic_diameter(view_of(interest, overlay_on(interest, []), threads=1))
     assert nothing["diameter_topic_max"] is None
     assert nothing["diameter_topic_avg"] is None
+    assert nothing["hops_by_topic"] == []
+
+
+def test_topics_are_named_with_their_hops_the_longest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    interest = random_interest(60, 6, 3, seed=3)
+    overlay = ring_per_topic(interest)
+    truth = naive.topic_diameters(interest, overlay)
+    monkeypatch.setattr(diameter, "NAMED", 4)
+    named = measure_topic_diameter(view_of(interest, overlay, threads=1))["hops_by_topic"]
+    assert [one["hops"] for one in named] == sorted(truth, reverse=True)[:4]
+    numbers = {name: topic for topic, name in enumerate(interest.topic_ids.to_pylist())}
+    for one in named:
+        topic = numbers[one["topic"]]
+        assert (one["hops"], one["subscribers"]) == (truth[topic], len(interest.nodes_of(topic)))
 
 
 def test_the_topic_diameter_does_not_leave_the_topic() -> None:

@@ -36,7 +36,8 @@ COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
 class HopBalance:
     """One search for an overlay within `bound` hops and, as far as possible, `cap` edges per node.
 
-    A `patient` one makes more moves where they are cheap, and goes on while the bound is not kept.
+    A `patient` one makes more moves where they are cheap, and goes on while the bound is not kept; unless the
+    cap is `firm` it rises then, up to twice what it was.
     """
 
     task: ConstrainedTask
@@ -52,6 +53,11 @@ class HopBalance:
     @property
     def radius(self) -> int:
         return (self.bound + 1) // 2
+
+    @property
+    def _highest(self) -> int:
+        """Return the cap that a search may end with."""
+        return 2 * self.cap if self.patient and not self.firm else self.cap
 
     def start(self, known: Edges) -> Edges:
         """Choose edges by the greedy that looks at hops, unless those `known` are clearly fewer.
@@ -82,6 +88,7 @@ class HopBalance:
                 self._settle(search, self.radius)
                 self._settle(search, self._radii(search))
         moves = int(work * self._moves(search) * search.n_edges)
+        highest = self._highest
         step = max(math.ceil((widest - self.radius) / SQUEEZING), 1)
         with self.watch.phase("local search within hops", max(moves, 1)):
             for round_ in range(ROUNDS + (MORE_ROUNDS if self.patient else 0) if moves else 0):
@@ -90,8 +97,10 @@ class HopBalance:
                 wide = max(widest - step * (round_ + 1), self.radius)
                 tight = round_ >= SQUEEZING and wide == self.radius
                 kept = self._settle(search, self._radii(search) if tight else wide)
-                if round_ >= ROUNDS and kept:
-                    break
+                if round_ >= ROUNDS:
+                    if kept:
+                        break
+                    self.cap += self.cap < highest
                 if round_ + 1 == PATIENCE:
                     self.cap += self._in_vain(search)
                 share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
@@ -126,7 +135,7 @@ class HopBalance:
             task.interest,
             edges,
             n_fixed=len(task.fixed[0]),
-            cap=self.cap,
+            cap=self._highest,
             needs=self.needs,
             constraints=task.constraints,
             costs=task.costs,

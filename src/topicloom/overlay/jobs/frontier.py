@@ -6,6 +6,7 @@ from typing import Any
 
 from topicloom.base.progress import SILENT, Progress, QuietProgress
 from topicloom.base.summaries import Figures, Summary
+from topicloom.overlay.builders.balanced import default_work
 from topicloom.overlay.builders.default import DEFAULT
 from topicloom.overlay.builders.registry import run_builder
 from topicloom.overlay.jobs.build_request import BuildRequest
@@ -38,7 +39,8 @@ class FrontierPoint(Summary, frozen=True, kw_only=True):
 def sweep_frontier(interest: Interest, request: BuildRequest, *, progress: Progress) -> list[FrontierPoint]:
     """Build with `balanced` under caps on degrees and bounds on hops around what it takes by itself.
 
-    Seed and threads are those of `request`. The values follow from the interest alone.
+    Seed and threads are those of `request`. The values follow from the interest alone. All make the same
+    number of moves per edge, so that a number of hops, which would get more by itself, is compared fairly.
     """
 
     def build(max_degree: int | str, max_hops: int | str) -> FrontierPoint:
@@ -50,6 +52,7 @@ def sweep_frontier(interest: Interest, request: BuildRequest, *, progress: Progr
             seed=request.seed,
             threads=request.threads,
             progress=QuietProgress(progress),
+            work=round(default_work(interest.n_nodes)),
             **values,
         )
         verdict = check_overlay(interest, made.overlay)

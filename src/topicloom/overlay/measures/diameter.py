@@ -23,18 +23,24 @@ from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.distance import BATCH, longest_from_each, sweep, topic_diameters
 from topicloom.overlay.kernels.topic_subgraphs import induced_subgraph
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, for_topics
+from topicloom.overlay.model.interest import Interest
 
 # A topic with at most so many subscribers x edge ends is always measured exactly.
 EXACT_WORK = 4_000_000
 # Edge visits shared out over all topics by their number of subscribers, on top of EXACT_WORK each.
 TOPICS_WORK = 6_000_000_000
 OVERLAY_WORK = 3_000_000_000  # edge visits spent on the diameter of the whole overlay
+NAMED = 100  # topics whose hops are told one by one
 WAVE = 8  # batches of sources between two looks at the bounds; fixed, whatever the number of threads
 
 
 def measure_topic_diameter(view: OverlayView) -> Figures:
-    """Measure the largest and the average diameter within topics, and count the topics known exactly."""
+    """Measure the largest and the average diameter within topics, and count the topics known exactly.
+
+    Topics are named with their hops, the longest paths first, at most `NAMED` of them.
+    """
     lower, upper = topic_diameter_bounds(view)
+    named = _longest(view.interest, upper)
     counted = lower >= 0
     lower, upper = lower[counted], upper[counted]
     maximum_bounds: list[int | None] = [None, None]
@@ -49,7 +55,22 @@ def measure_topic_diameter(view: OverlayView) -> Figures:
         "diameter_topic_avg_bounds": average_bounds,
         "diameter_topics_counted": len(lower),
         "diameter_topics_exact": int(np.count_nonzero(lower == upper)),
+        "hops_by_topic": named,
     }
+
+
+def _longest(interest: Interest, hops: Longs) -> list[dict[str, str | int]]:
+    """Return name, subscribers and hops of the topics with the longest paths; split ones have none."""
+    sizes = interest.topic_sizes()
+    order = np.argsort(-hops, kind="stable")[:NAMED]
+    return [
+        {
+            "topic": interest.topic_ids[topic].as_py(),
+            "subscribers": int(sizes[topic]),
+            "hops": int(hops[topic]),
+        }
+        for topic in order[hops[order] >= 0].tolist()
+    ]
 
 
 def topic_diameter_bounds(view: OverlayView) -> tuple[Longs, Longs]:
@@ -125,6 +146,7 @@ TOPIC_DIAMETER = Measure(
         Figure("diameter_topic_avg_bounds", "diameter within topics, average", "bounds"),
         Figure("diameter_topics_counted"),
         Figure("diameter_topics_exact"),
+        Figure("hops_by_topic"),
     ),
     aim="longest shortest path among each topic's subscribers alone: exact or bounds",
     complexity="up to subscribers x edges / 64 per topic, at most a stated number of edge visits",
