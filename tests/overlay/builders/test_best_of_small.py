@@ -14,6 +14,7 @@ from topicloom.overlay.builders.best_of_small import build_best_balanced
 from topicloom.overlay.builders.hops import asked_hops, topic_hops
 from topicloom.overlay.builders.registry import BUILDERS
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.workloads.instances import lemma_6_6
 
 
 def drawn(seed: int) -> Interest:
@@ -46,6 +47,11 @@ def test_it_loses_to_no_quick_builder_within_the_bound_on_hops():
             assert f"has {build.n_edges} edges and a maximum" in build.report["taken_because"]
             taken.add(build.report["taken_from"])
     assert {"gm", "exact"} <= taken  # otherwise this shows nothing
+
+
+def test_half_of_the_edges_are_worth_a_hub():
+    """The optimum has 24 edges and a maximum of 12; the search of balanced finds 44 and 7, gm 48 and 8."""
+    assert worth(build_best_balanced(lemma_6_6(6, 6)).overlay) == (24, 12)
 
 
 def test_the_same_seed_gives_the_same_edges_whatever_the_threads():

@@ -104,11 +104,12 @@ def _allowed(interest: Interest, overlay: Overlay, made: Build) -> bool:
     bound, cap = asked_hops(interest, made.parameters["max_hops"]), made.parameters["max_degree"]
     if bound is not None and topic_hops(interest, overlay).max(initial=0) > bound:
         return False
-    degree = _worth(overlay)[1]
+    edges, degree = _worth(overlay)
     if isinstance(cap, int) and degree > max(cap, made.degree_max):
         return False
-    if degree > max(HUB * made.degree_max, made.degree_max + ROOM):
-        return False  # fewer edges are no gain if one node has to take them
+    hub = degree > max(HUB * made.degree_max, made.degree_max + ROOM)
+    if hub and edges * degree > made.n_edges * made.degree_max:
+        return False  # a few edges less are no gain if one node has to take all of them
     return check_overlay(interest, overlay).topic_connected
 
 
