@@ -70,11 +70,10 @@ fast: install
 check: install ## lint, types and the fast tests on few draws: no Spark, no brokers, under a minute
 	$(MAKE) --no-print-directory --output-sync=target -j2 lint fast
 
-# Three workers on two cores, because tests wait for brokers and Java: about three quarters of the processor
-# time is used. WORKERS=4 uses more of it, and of the memory.
-WORKERS ?= 3
+# Four workers on two cores, because tests wait for brokers and Java.
+WORKERS ?= 4
 test: lint docs $(EXTRAS) $(WARM_ALL) ## lint and the documentation, then all tests; those of brokers need mosquitto and nats-server (apt)
-	EXAMPLES=0.3 $(BIN)/pytest -n $(WORKERS) $(SIDE_BY_SIDE) -m 'not alone' --durations=20
+	EXAMPLES=0.2 $(BIN)/pytest -n $(WORKERS) $(SIDE_BY_SIDE) -m 'not alone' --durations=20
 	$(BIN)/pytest -m alone
 
 fuzz: install ## property tests on new draws: BUDGET=300 seconds; SEED=N TESTS=... repeats a failure

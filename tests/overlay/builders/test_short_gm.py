@@ -15,8 +15,10 @@ from naive.measures import topic_component_counts
 from naive.short_gm import Trees, naive_short_gm
 from strategies import interests
 from topicloom.base.progress import SILENT
+from topicloom.overlay.builders.balanced import build_balanced
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.short_gm import ShortGreedy, build_short_gm
+from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
@@ -110,3 +112,12 @@ def test_a_bound_that_no_overlay_keeps_is_told():
     interest = Interest.from_pairs([(f"n{i}", topic) for i in range(8) for topic in ("x", f"t{i}")])
     report = build_short_gm(interest, max_hops=1, degree_limit=3).report
     assert not report["hops_kept"] and report["topics_beyond"] == ["x"] and report["hops_max"] > 1
+
+
+def test_ports_that_open_again_near_the_root_bring_no_endless_turns():
+    """Once the degree rose a pair of sets of twins came up again and again, because its edge was too deep."""
+    workload = workload_from_options(600, topics=8, subscriptions="1:4", popularity="zipf:1", seed=3)
+    interest = generate_interest(workload)
+    build = build_balanced(interest)
+    assert check_overlay(interest, build.overlay).topic_connected
+    assert build.report["hops_kept"], "a cap of three leaves no room for 18 hops, so it must rise"

@@ -28,6 +28,7 @@ LEAST_LIMIT = 3  # of degrees in the start: two branches and a way up
 MOST_MOVES, LOOKS, TOPICS_A_LOOK = 4.0, 72.0, 256  # moves for each one asked for, by what a move looks at
 ROUNDS, SQUEEZING = 20, 8  # of local search; in the first ones the radius falls
 PATIENCE, FEW, MANY = 2, 5, 0.01  # rounds of relief until the cap rises if so many nodes are still above it
+ROOM, RISES = 2, (10, 14)  # a cap of our own may rise by so much, in these rounds, if the bound is not kept
 MORE_ROUNDS = 20  # at most, while a bound that somebody asked for is not kept
 COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
 
@@ -57,7 +58,9 @@ class HopBalance:
     @property
     def _highest(self) -> int:
         """Return the cap that a search may end with."""
-        return 2 * self.cap if self.patient and not self.firm else self.cap
+        if self.firm:
+            return self.cap
+        return 2 * self.cap if self.patient else self.cap + ROOM
 
     def start(self, known: Edges) -> Edges:
         """Choose edges by the greedy that looks at hops, unless those `known` are clearly fewer.
@@ -86,7 +89,8 @@ class HopBalance:
             widest = int(search.radius.max(initial=0))
             if not work:
                 self._settle(search, self.radius)
-                self._settle(search, self._radii(search))
+                while not self._settle(search, self._radii(search)) and self.cap < self._highest:
+                    self.cap += 1
         moves = int(work * self._moves(search) * search.n_edges)
         highest = self._highest
         step = max(math.ceil((widest - self.radius) / SQUEEZING), 1)
@@ -101,8 +105,10 @@ class HopBalance:
                     if kept:
                         break
                     self.cap += self.cap < highest
-                if round_ + 1 == PATIENCE:
+                elif round_ + 1 == PATIENCE:
                     self.cap += self._in_vain(search)
+                elif round_ in RISES and not kept:
+                    self.cap += self.cap < highest
                 share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
                 search.improve(self.cap, share, cold=ROUNDS - COLD_ROUNDS <= round_ < ROUNDS)
                 self.watch.progress.advance(share if round_ < ROUNDS else 0)

@@ -250,13 +250,16 @@ def order_heap(rows: HopRows) -> None:
 def _take(state: GreedyState, hops: HopTrees, edges: HopEdges, x: int, y: int) -> None:
     """Choose the edge between the ports of two units, x < y; one that is there already joins what it can.
 
-    Only where limits grow with the components a pair comes up again. Its edge is at ports of lower depth
-    than those now, so it joins no less.
+    Only where limits grow with the components a pair comes up again. If its edge is at ports of no more depth
+    than those now, it joins no less. Once degrees rose, ports are near the roots again: then an edge that
+    joins nothing gets another one beside it.
     """
     edge = edges.first[x]
     while edge >= 0:
-        if edges.y[edge] == y:
-            join_within(state, hops, x, y, edges.depth_x[edge], edges.depth_y[edge])
+        if (
+            edges.y[edge] == y
+            and join_within(state, hops, x, y, edges.depth_x[edge], edges.depth_y[edge]) > 0
+        ):
             return
         edge = edges.following[edge]
     n = edges.length[0]
