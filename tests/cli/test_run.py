@@ -126,11 +126,10 @@ def test_no_broker_outlives_it(folder, tmp_path, brokers, sent):
     process.send_signal(sent)
     told = process.communicate(timeout=60)[1]
     deadline = time.monotonic() + 60
-    while any(_lives(child) for child in children):
+    while any(_lives(child) for child in children) or _with_folder_of(children):
         assert sent == signal.SIGKILL, "a broker is left"  # then the kernel does it, a moment later
         assert time.monotonic() < deadline, "a broker is left"
         time.sleep(0.02)
-    assert not _with_folder_of(children)
     if sent != signal.SIGKILL:
         assert process.returncode == 130, told
         assert told.startswith(b"topicloom: interrupted"), told
