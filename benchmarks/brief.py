@@ -11,17 +11,17 @@ BUDGET = 300.0  # seconds; a case that has begun ends
 NAMES = ("startup", "start", "builders", "balanced", "certify", "published", "exact", "matching", "compile")
 """The most telling first: what the budget cuts off is the end."""
 
-Last = Mapping[tuple[str, str, str], str]
-"""What RESULTS.md holds: (benchmark, case, column) -> cell."""
+Last = Mapping[tuple[str, str], list[dict[str, str]]]
+"""What RESULTS.md holds: (benchmark, case) -> its rows, column -> cell; a case may be in several tables."""
 
 
 def read_last(text: str) -> Last:
     """Return the cells of RESULTS.md.
 
     >>> read_last("## a: b\\n\\n### t\\n\\n| case | time |\\n|---|---|\\n| small | 2 s |\\n")
-    {('a', 'small', 'time'): '2 s'}
+    {('a', 'small'): [{'time': '2 s'}]}
     """
-    found: dict[tuple[str, str, str], str] = {}
+    found: dict[tuple[str, str], list[dict[str, str]]] = {}
     name, columns = "", [""]
     for line in text.splitlines():
         if line.startswith("## "):
@@ -30,7 +30,7 @@ def read_last(text: str) -> Last:
             columns = _cells(line)
         elif line.startswith("| "):
             case, *cells = _cells(line)
-            found |= {(name, case, column): cell for column, cell in zip(columns[1:], cells, strict=False)}
+            found.setdefault((name, case), []).append(dict(zip(columns[1:], cells, strict=False)))
     return found
 
 
@@ -39,13 +39,18 @@ def _cells(line: str) -> list[str]:
 
 
 def beside_last(name: str, rows: Sequence[Row], last: Last) -> Iterator[str]:
-    """Tell each figure of some rows and the last one; what is not a figure is left out."""
+    """Tell each figure of some rows and the last one; what is not a figure is left out.
+
+    Rows of one case come in the order in which RESULTS.md has them, and each is taken from `last` once.
+    """
     for row in rows:
+        same = last.get((name, row.case))
+        before = same.pop(0) if same else {}
         if row.not_run is not None:
             yield f"{row.case}: NOT RUN: {row.not_run}"
         for column, cell in row.cells.items():
             if isinstance(cell, Figure):
-                yield f"{row.case}, {column}: {cell}; last {last.get((name, row.case, column)) or 'none'}"
+                yield f"{row.case}, {column}: {cell}; last {before.get(column) or 'none'}"
 
 
 def while_time(rows: Iterator[Row], end: float, clock: Callable[[], float] = time.monotonic) -> Iterator[Row]:

@@ -29,6 +29,17 @@ def test_what_results_hold_is_found_again():
     ]
 
 
+def test_a_case_of_several_tables_stands_beside_its_own_row():
+    """Otherwise a search would be judged by the figures of the run without one."""
+    rows = [
+        Row("searched", "small", {"time": Figure(9, "s")}),
+        Row("at once", "small", {"time": Figure(2, "s")}),
+    ]
+    last = brief.read_last(section("speed", "how fast", "make", rows))
+    lines = [line for row in rows for line in brief.beside_last("speed", [row], last)]
+    assert lines == ["small, time: 9 s; last 9 s", "small, time: 2 s; last 2 s"]
+
+
 def test_no_case_begins_once_the_time_is_up():
     times = iter([0.0, 1.0, 9.0])
     measured = []

@@ -14,7 +14,7 @@ from naive.overlays import interest_of, overlay_on
 from naive.tree_cases import served
 from topicloom.errors import InputError
 from topicloom.mesh.kernels import shallow_trees
-from topicloom.mesh.topic_trees import shallow
+from topicloom.mesh.topic_trees import spanning
 from topicloom.mesh.topic_trees.check import check_topic_trees
 from topicloom.mesh.topic_trees.shallow import build_shallow_trees
 from topicloom.overlay.builders.cd_oda import build_2d_oda
@@ -87,7 +87,8 @@ def test_split_topics_are_named_and_slices_change_nothing(monkeypatch):
     interest = generate_interest(workload_from_options(60, 30, "4:9", "zipf:1", 3))
     overlay = build_2d_oda(interest).overlay
     whole = build_shallow_trees(interest, overlay)
-    monkeypatch.setattr(shallow, "topic_slices", lambda one: np.array_split(np.arange(30, dtype=np.int32), 7))
+    monkeypatch.setattr(spanning, "SLICE", 40)
+    assert len(spanning.topic_slices(interest)) > 3
     assert np.array_equal(whole.parent, build_shallow_trees(interest, overlay).parent)
     with pytest.raises(InputError, match="is not connected"):
         build_shallow_trees(interest, overlay_on(interest, [(0, 1)]))

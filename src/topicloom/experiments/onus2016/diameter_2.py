@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from topicloom.experiments.expect import Near, at_most
 from topicloom.experiments.lines import BOUND, SHORT, build
-from topicloom.experiments.model import Claim, Figure, Run, Settings, mean, worst
+from topicloom.experiments.model import Claim, Figure, Run, Scale, Settings, mean, worst
 
 BUILDERS = {
     "GM": "gm",
@@ -27,15 +27,18 @@ WHY = "topicloom has no builder of its own for diameter 2: short-gm trades longe
 FIGURES = (Figure(y="average degree"),)
 
 
-def builders(x: float, on: Settings) -> Iterator[Run]:
-    for label, name in BUILDERS.items():
-        yield build(label, x, on, name)
+def grid(workload_at: Callable[[float], Settings]) -> Callable[[Scale], Iterator[Run]]:
+    """Return the runs of a figure: the paper's builders everywhere, and ours, which keep to no 2 hops."""
 
+    def runs(scale: Scale) -> Iterator[Run]:
+        for x in scale.xs:
+            for label, name in BUILDERS.items():
+                yield build(label, x, workload_at(x), name)
+        for x in scale.ours:
+            yield build(f"{SHORT}, longer paths", x, workload_at(x), SHORT, ours=True)
+            yield Run(f"{BOUND}, any diameter", x, "bound", workload_at(x), ours=True)
 
-def ours(x: float, on: Settings) -> Iterator[Run]:
-    """Yield ours for comparison; none of our own builders keeps to 2 hops."""
-    yield build(f"{SHORT}, longer paths", x, on, SHORT, ours=True)
-    yield Run(f"{BOUND}, any diameter", x, "bound", on, ours=True)
+    return runs
 
 
 def claims(over_gm: float, second: float, first: float) -> tuple[Claim, ...]:

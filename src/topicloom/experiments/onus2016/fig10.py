@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from topicloom.experiments.expect import at_most
 from topicloom.experiments.lines import workload
-from topicloom.experiments.model import Claim, Experiment, Run, Scale, rises, worst
-from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, WHY, builders, claims, ours
-
-
-def runs(scale: Scale) -> Iterator[Run]:
-    for x in scale.xs:
-        yield from builders(x, workload(100, 100, x, "uniform"))
-    for x in scale.ours:
-        yield from ours(x, workload(100, 100, x, "uniform"))
-
+from topicloom.experiments.model import Claim, Experiment, Scale, rises, worst
+from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, WHY, claims, grid
 
 EXPERIMENT = Experiment(
     item="Figure 10",
     title="Overlays of diameter 2, 100 nodes, 100 topics",
     x="subscriptions per node",
-    runs=runs,
+    runs=grid(lambda x: workload(100, 100, x, "uniform")),
     quick=Scale((10, 20, 30, 40, 50), 5, (10, 50)),
     full=Scale((10, 20, 30, 40, 50), 50, (10, 30, 50)),
     why=WHY,

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from topicloom.experiments.expect import at_most
 from topicloom.experiments.lines import workload
-from topicloom.experiments.model import Claim, Experiment, Run, Scale, rises, worst
-from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, WHY, builders, claims, ours
-
-
-def runs(scale: Scale) -> Iterator[Run]:
-    for x in scale.xs:
-        yield from builders(x, workload(x, 100, 10, "uniform"))
-    for x in scale.ours:
-        yield from ours(x, workload(x, 100, 10, "uniform"))
-
+from topicloom.experiments.model import Claim, Experiment, Scale, rises, worst
+from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, WHY, claims, grid
 
 EXPERIMENT = Experiment(
     item="Figure 8",
     title="Overlays of diameter 2, 100 topics, 10 subscriptions",
     x="number of nodes",
-    runs=runs,
+    runs=grid(lambda x: workload(x, 100, 10, "uniform")),
     quick=Scale((100, 250, 500, 750, 1000), 3, (100, 500)),
     full=Scale(tuple(range(100, 1001, 100)), 30, (100, 500, 1000)),
     why=WHY,

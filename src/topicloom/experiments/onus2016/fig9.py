@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from topicloom.experiments.expect import at_least
 from topicloom.experiments.lines import workload
-from topicloom.experiments.model import Claim, Experiment, Run, Scale, rises
-from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, WHY, builders, claims, ours
-
-
-def runs(scale: Scale) -> Iterator[Run]:
-    for x in scale.xs:
-        yield from builders(x, workload(100, x, 20, "uniform"))
-    for x in scale.ours:
-        yield from ours(x, workload(100, x, 20, "uniform"))
-
+from topicloom.experiments.model import Claim, Experiment, Scale, rises
+from topicloom.experiments.onus2016.diameter_2 import BUILDERS, FIGURES, WHY, claims, grid
 
 EXPERIMENT = Experiment(
     item="Figure 9",
     title="Overlays of diameter 2, 100 nodes, 20 subscriptions",
     x="number of topics",
-    runs=runs,
+    runs=grid(lambda x: workload(100, x, 20, "uniform")),
     quick=Scale((100, 200, 300, 400, 500), 5, (100, 500)),
     full=Scale((100, 200, 300, 400, 500), 50, (100, 300, 500)),
     why=WHY,

@@ -6,17 +6,14 @@ from collections.abc import Iterator
 
 from topicloom.experiments.expect import Near, at_most
 from topicloom.experiments.model import Claim, Experiment, Run, Sample, Scale, rises
-from topicloom.experiments.zhao2011.planned import FIGURES, ORDER, PUBLISHED, ours, planned, problem
+from topicloom.experiments.zhao2011.planned import FIGURES, ORDER, PUBLISHED, grid, problem
 
 FULL = Scale((0.1, 0.5, 1, 2, 5, 10), 10, (0.1, 1, 10))
 
 
 def runs(scale: Scale) -> Iterator[Run]:
     users = 10_000 if scale == FULL else 2000
-    for x in scale.xs:
-        yield from planned(x, problem(users, x))
-    for x in scale.ours:
-        yield from ours(x, problem(users, x))
+    return grid(lambda ratio: problem(users, ratio))(scale)
 
 
 def spread(sample: Sample, x: float) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from topicloom.experiments.model import Figure, Run
+from topicloom.experiments.model import Figure, Run, Scale
 
 PUBLISHED = {"greedy packing": "greedy-packing", "clustering": "clustering", "mixing": "steiner-mixing"}
 ORDER = (
@@ -21,12 +21,17 @@ def problem(users: float, ratio: float = 1.0) -> dict[str, Any]:
     return {"users": int(users), "brokers": max(2, int(users) // 100), "channels": CHANNELS, "ratio": ratio}
 
 
-def planned(x: float, on: dict[str, Any]) -> Iterator[Run]:
-    for label, name in PUBLISHED.items():
-        yield Run(label, x, "plan", {**on, "algorithm": name})
-
-
-def ours(x: float, on: dict[str, Any]) -> Iterator[Run]:
+def grid(problem_at: Callable[[float], dict[str, Any]]) -> Callable[[Scale], Iterator[Run]]:
+    """Return the runs of an experiment: the paper's planners everywhere, and ours with an upper bound."""
     quick = {"start": "greedy-packing", "work": 0}
-    yield Run("local-search", x, "plan", {**on, "algorithm": "local-search", "set": quick}, ours=True)
-    yield Run("upper bound on any plan", x, "plan", {**on, "algorithm": "bound"}, ours=True)
+
+    def runs(scale: Scale) -> Iterator[Run]:
+        for x in scale.xs:
+            for label, name in PUBLISHED.items():
+                yield Run(label, x, "plan", {**problem_at(x), "algorithm": name})
+        for x in scale.ours:
+            on = problem_at(x)
+            yield Run("local-search", x, "plan", {**on, "algorithm": "local-search", "set": quick}, ours=True)
+            yield Run("upper bound on any plan", x, "plan", {**on, "algorithm": "bound"}, ours=True)
+
+    return runs

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from topicloom.experiments.expect import Near
 from topicloom.experiments.lines import value
-from topicloom.experiments.model import Claim, Experiment, Figure, Run, Scale
-from topicloom.experiments.zhao2011.planned import ours, planned, problem
+from topicloom.experiments.model import Claim, Experiment, Figure, Scale
+from topicloom.experiments.zhao2011.planned import grid, problem
 
 USERS = 10_000
 PRINTED = {"greedy packing": 91.445, "clustering": 100.235, "mixing": 179.654}
-
-
-def runs(scale: Scale) -> Iterator[Run]:
-    for x in scale.xs:
-        yield from planned(x, problem(x))
-    for x in scale.ours:
-        yield from ours(x, problem(x))
 
 
 EXPERIMENT = Experiment(
     item="Table I",
     title="Seconds of each planner",
     x="number of users",
-    runs=runs,
+    runs=grid(problem),
     quick=Scale((USERS,), 5, (USERS,)),
     full=Scale((USERS,), 20, (USERS,)),
     why="Processor seconds of compiled code on another machine; a planner's first run may include its "

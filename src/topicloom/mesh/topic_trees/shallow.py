@@ -9,17 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.base.arrays import sealed
-from topicloom.base.progress import SILENT, Progress, check_stop
-from topicloom.errors import InputError
+from topicloom.base.progress import SILENT, Progress
 from topicloom.mesh.kernels.shallow_trees import ShallowWork, exchange_shallow, plant_shallow
 from topicloom.mesh.model.topic_trees import TopicTrees
 from topicloom.mesh.topic_trees.spanning import (
     AGAINST,
-    PASSES,
+    grow_trees,
     hop_cost,
     ranks_of,
-    split_message,
-    topic_slices,
     trees_by_parent,
 )
 from topicloom.overlay.model.interest import Interest
@@ -49,20 +46,5 @@ def build_shallow_trees(interest: Interest, overlay: Overlay, *, progress: Progr
         depth=np.zeros(len(interest.topic_nodes), np.int32),
         parent=np.empty(len(interest.topic_nodes), np.int32),
     )
-    slices = topic_slices(interest)
-    progress.phase("plant trees", interest.n_topics)
-    for topics in slices:
-        check_stop(progress)
-        split = plant_shallow(topics, work)
-        if split >= 0:
-            raise InputError(split_message(interest, overlay, int(split)))
-        progress.advance(len(topics))
-    progress.phase("exchange parents", None)
-    for _ in range(PASSES):
-        moves = 0
-        for topics in slices:
-            check_stop(progress)
-            moves += exchange_shallow(topics, work)
-        if moves == 0:
-            break
+    grow_trees(interest, overlay, plant_shallow, exchange_shallow, work, progress)
     return trees_by_parent(interest, work.parent)

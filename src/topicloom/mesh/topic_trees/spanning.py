@@ -15,6 +15,9 @@ node of lower rank is a safe backup.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from topicloom.base.arrays import Ints, sealed
@@ -49,11 +52,27 @@ def build_topic_trees(interest: Interest, overlay: Overlay, *, progress: Progres
     excess, parent = np.zeros(interest.n_nodes, np.int64), np.empty(len(topic_nodes), np.int32)
     weights = (hop, AGAINST * hop, interest.n_nodes)
     work = TreeWork(topic_ptr, topic_nodes, ptr, nbr, rank, *weights, excess, parent)
+    grow_trees(interest, overlay, plant_trees, exchange_parents, work, progress)
+    return trees_by_parent(interest, parent)
+
+
+def grow_trees(
+    interest: Interest,
+    overlay: Overlay,
+    plant: Callable[[Ints, Any], int],
+    exchange: Callable[[Ints, Any], int],
+    work: Any,
+    progress: Progress,
+) -> None:
+    """Plant a tree in each topic, then exchange parents until a pass over all topics moves nothing.
+
+    Raises InputError if a topic is split.
+    """
     slices = topic_slices(interest)
     progress.phase("plant trees", interest.n_topics)
     for topics in slices:
         check_stop(progress)
-        split = plant_trees(topics, work)
+        split = plant(topics, work)
         if split >= 0:
             raise InputError(split_message(interest, overlay, int(split)))
         progress.advance(len(topics))
@@ -62,10 +81,9 @@ def build_topic_trees(interest: Interest, overlay: Overlay, *, progress: Progres
         moves = 0
         for topics in slices:
             check_stop(progress)
-            moves += exchange_parents(topics, work)
+            moves += exchange(topics, work)
         if moves == 0:
             break
-    return trees_by_parent(interest, parent)
 
 
 def hop_cost(interest: Interest) -> int:
