@@ -45,6 +45,7 @@ JUDGES = {
         "overlay/measures/test_diameter.py",
         "overlay/measures/test_components.py",
         "overlay/measures/test_profile.py",
+        "overlay/measures/test_splits.py",
     ],
     "others": [
         "spidercast/simulator/test_given_views.py",

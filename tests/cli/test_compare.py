@@ -27,7 +27,7 @@ def compare(capsys):
     return run
 
 
-def test_means_are_those_of_the_seeds_and_every_row_has_its_hops(compare, tmp_path):
+def test_means_are_those_of_the_seeds_and_every_row_has_its_hops_and_splits(compare, tmp_path):
     words = ["--algorithms", "gm,ring-pt", "--set", "gm:redundancy=2", "--seeds", 3, "--seed", 5]
     code, out, _ = compare(*DRAWN, *words, "--out", tmp_path / "c", "--json")
     found = json.loads(out)
@@ -37,7 +37,8 @@ def test_means_are_those_of_the_seeds_and_every_row_has_its_hops(compare, tmp_pa
         own = {"redundancy": 2} if row["algorithm"] == "gm" else {}
         built = run_builder(row["algorithm"], interest, seed=row["seed"], **own)
         judged = measure_overlay(interest, built.overlay)
-        for key in ("edges", "degree_max", "diameter_topic_max", "hops_mean", "hops_p95"):
+        hops = ("diameter_topic_max", "hops_mean", "hops_p95")
+        for key in ("edges", "degree_max", *hops, "splits_avg", "splits_max", "bridges"):
             assert row[key] == judged[key]
     for mean in found["means"]:
         edges = [row["edges"] for row in found["rows"] if row["algorithm"] == mean["algorithm"]]

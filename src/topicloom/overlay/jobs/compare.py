@@ -15,6 +15,8 @@ from topicloom.overlay.jobs.build_request import BuildRequest
 from topicloom.overlay.jobs.frontier import FrontierPoint, hops_inside, sweep_frontier
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
 from topicloom.overlay.measures.degree import degree_histogram, percentiles
+from topicloom.overlay.measures.measure import view_of
+from topicloom.overlay.measures.splits import measure_splits
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import check_replaceable
 from topicloom.overlay.model.interest import Interest
@@ -29,6 +31,9 @@ class ComparedBuild(BuildSummary, frozen=True, kw_only=True):
     diameter_topic_max: int | None
     hops_mean: float
     hops_p95: int
+    splits_avg: float
+    splits_max: int
+    bridges: int
     measures: Figures | UnsetType = UNSET
     workload: str | UnsetType = UNSET
 
@@ -52,6 +57,9 @@ class ComparedMeans(Summary, frozen=True, kw_only=True):
     diameter_topic_max: Interval | None
     hops_mean: Interval
     hops_p95: Interval
+    splits_avg: Interval
+    splits_max: Interval
+    bridges: Interval
     seconds_build: Interval
     topic_connected: bool
 
@@ -112,15 +120,7 @@ def compare_loaded(
             summary, build = build_loaded(
                 loaded, request, place, spark=table.spark, began=alone, progress=progress
             )
-            degrees = build.overlay.degrees()
-            rows.append(
-                ComparedBuild(
-                    **asdict(summary),
-                    degree_percentiles=percentiles(degrees),
-                    degree_histogram=degree_histogram(degrees),
-                    **hops_inside(loaded.interest, build.overlay, threads=request.threads, progress=progress),
-                )
-            )
+            rows.append(compared(loaded.interest, summary, build, request.threads, progress))
             builds.append(build)
         comparison = Comparison(rows=rows, frontier=frontier, seconds={"total": progress.now() - began})
         if folder is not None:
@@ -138,4 +138,5 @@ def compared(
         degree_percentiles=percentiles(degrees),
         degree_histogram=degree_histogram(degrees),
         **hops_inside(interest, build.overlay, threads=threads, progress=progress),
+        **measure_splits(view_of(interest, build.overlay, threads=threads, progress=progress)),
     )

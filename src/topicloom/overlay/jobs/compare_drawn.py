@@ -101,6 +101,9 @@ def means_of(rows: Sequence[ComparedBuild]) -> list[ComparedMeans]:
                 diameter_topic_max=interval(far) if len(far) == len(own) else None,
                 hops_mean=interval([row.hops_mean for row in own]),
                 hops_p95=interval([row.hops_p95 for row in own]),
+                splits_avg=interval([row.splits_avg for row in own]),
+                splits_max=interval([row.splits_max for row in own]),
+                bridges=interval([row.bridges for row in own]),
                 seconds_build=interval([row.seconds["build"] for row in own]),
                 topic_connected=all(row.topic_connected for row in own),
             )

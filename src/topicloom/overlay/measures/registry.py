@@ -13,6 +13,7 @@ from topicloom.overlay.measures.diameter import OVERLAY_DIAMETER, TOPIC_DIAMETER
 from topicloom.overlay.measures.hops import HOPS
 from topicloom.overlay.measures.load import LOAD, TOPICS_PER_EDGE
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, view_of
+from topicloom.overlay.measures.splits import SPLITS
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -42,6 +43,7 @@ MEASURES: dict[str, Measure] = {
     "overlay-diameter": OVERLAY_DIAMETER,
     "topic-diameter": TOPIC_DIAMETER,
     "hops": HOPS,
+    "splits": SPLITS,
     "filtering": FILTERING,
     "load": LOAD,
 }
