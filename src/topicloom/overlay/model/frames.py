@@ -26,6 +26,7 @@ from topicloom.overlay.model.python_tables import (
     refuse,
     whole_rows,
 )
+from topicloom.overlay.model.spark_frames import grouped_rows
 from topicloom.tables.records import MEANINGS, ROLE, ROLES, in_range
 
 PAIR = ("node", "topic")
@@ -59,6 +60,26 @@ def interest_from_frame(frame: Any, node: str, topic: str, *, strict: bool = Fal
     """Make an interest of two columns, and of `role` and `rate` where they are there."""
     if not is_table(frame):
         raise refuse("frame", "a frame of pandas", frame)
+    rows, good, why = _judged(frame, node, topic)
+    if refused := int(np.count_nonzero(~good)):
+        _tell(refused, f"row {int(np.argmin(good)) + 1}", refused < len(good), why, strict=strict)
+    return _numbered(rows.filter(pa.array(good)))
+
+
+def interest_from_spark(frame: Any, node: str, topic: str, *, strict: bool = False) -> Interest:
+    """Make an interest of a DataFrame of Spark, which groups equal rows before they come here."""
+    found, counts = grouped_rows(frame, node, topic)
+    rows, good, why = _judged(found, node, topic)
+    if not good.all():
+        wrong = found.filter(pa.array(~good))
+        first = wrong.sort_by([(name, "ascending") for name in wrong.column_names]).slice(0, 1).to_pylist()[0]
+        shown = ", ".join(f"{name} {value!r}" for name, value in first.items())
+        _tell(int(counts[~good].sum()), shown, bool(good.any()), why, strict=strict)
+    return _numbered(rows.filter(pa.array(good)))
+
+
+def _judged(frame: Any, node: str, topic: str) -> tuple[pa.Table, Bools, str]:
+    """Return the columns that count, which rows can be used, and what is wrong with the others."""
     columns = dict(zip(PAIR, column_rows(frame, node, topic).columns, strict=True))
     good = whole_rows(pa.table(columns))
     wrong = [] if good.all() else [f"the {node} or {topic} is missing or empty"]
@@ -70,10 +91,12 @@ def interest_from_frame(frame: Any, node: str, topic: str, *, strict: bool = Fal
             if not sound.all():
                 meant = f"none of {ROLE}" if name == "role" else f"not {MEANINGS['amount']}"
                 wrong.append(f"the {name} is {meant}")
-    rows = pa.table(columns).filter(pa.array(good))
-    if (left_out := len(good) - rows.num_rows) > 0:
-        _tell(left_out, int(np.argmin(good)), rows.num_rows, " or ".join(wrong), strict=strict)
-    extras = [name for name in ("role", "rate") if name in columns and rows[name].null_count < len(rows)]
+    return pa.table(columns), good, " or ".join(wrong)
+
+
+def _numbered(rows: pa.Table) -> Interest:
+    there = [name for name in ("role", "rate") if name in rows.column_names]
+    extras = [name for name in there if rows[name].null_count < len(rows)]
     return number_small(rows, extras) if rows.num_rows else Interest.from_arrow(rows)
 
 
@@ -97,8 +120,8 @@ def _rates(column: Any) -> tuple[pa.ChunkedArray, Bools]:
     return pa.chunked_array([pa.array(values, pa.float64())]), np.array(sound, np.bool_)
 
 
-def _tell(refused: int, first: int, left: int, why: str, *, strict: bool) -> None:
-    rows = f"{refused:,} row{'s are' if refused > 1 else ' is'} refused ({why}), e.g. row {first + 1}"
+def _tell(refused: int, example: str, left: bool, why: str, *, strict: bool) -> None:
+    rows = f"{refused:,} row{'s are' if refused > 1 else ' is'} refused ({why}), e.g. {example}"
     if strict or not left:
         raise InputError(f"{rows}; {'leave out `strict` to use the rest' if left else 'no row is left'}")
     warn_caller(rows)

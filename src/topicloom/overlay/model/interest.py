@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import networkx
     import pandas
     import scipy.sparse
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,6 +236,19 @@ class Interest:
         from topicloom.overlay.model.frames import interest_from_frame
 
         return interest_from_frame(frame, node, topic, strict=strict)
+
+    @classmethod
+    def from_spark(
+        cls, df: DataFrame, *, node_column: str = "node", topic_column: str = "topic", strict: bool = False
+    ) -> Interest:
+        """Make it from two columns of a DataFrame of Spark, with `role` and `rate` where it has them.
+
+        Rows are refused as in `from_pandas`. Spark puts equal rows together in one job of the DataFrame's own
+        session, which stays as it is; the distinct rows then come into the memory of this process.
+        """
+        from topicloom.overlay.model.frames import interest_from_spark
+
+        return interest_from_spark(df, node_column, topic_column, strict=strict)
 
     @classmethod
     def from_scipy(

@@ -18,6 +18,7 @@ from topicloom.overlay.model.frames import interest_of
 from topicloom.overlay.model.interest import Interest, number_identifiers
 from topicloom.overlay.model.python_tables import (
     column_rows,
+    comes_from,
     find_name,
     graph_nodes,
     graph_rows,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import networkx
     import pandas
     import scipy.sparse
+    from pyspark.sql import DataFrame, SparkSession
 
 NodeNames: TypeAlias = pa.StringArray | Sequence[str | int] | Interest
 
@@ -218,6 +220,17 @@ class Overlay:
             lists = edge_topics(self._known_interest("topics"), self.u, self.v)
             frame["topics"], frame["n_topics"] = lists, [len(own) for own in lists]
         return frame
+
+    def to_spark(self, session: SparkSession, *, topics: bool = False) -> DataFrame:
+        """Return the edge table as a DataFrame of this session of Spark, with the columns of `to_pandas`."""
+        if not (comes_from(session, "pyspark") and hasattr(session, "createDataFrame")):
+            raise refuse("session", "a SparkSession", session)
+        table = self.to_arrow()
+        if topics:
+            lists = edge_topics(self._known_interest("topics"), self.u, self.v)
+            table = table.append_column("topics", pa.array(lists, pa.list_(pa.string())))
+            table = table.append_column("n_topics", pa.array(map(len, lists), pa.int64()))
+        return session.createDataFrame(table)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Return the symmetric adjacency matrix, row i being node number i."""

@@ -36,8 +36,14 @@ def _nx(value: object) -> bool:
     return comes_from(value, "networkx")
 
 
+def is_spark(value: object) -> bool:
+    """Is it a DataFrame of Spark, classic or Connect?"""
+    ours = any(f"{kind.__module__}.".startswith("pyspark.sql.") for kind in type(value).__mro__)
+    return ours and hasattr(value, "toArrow")
+
+
 def is_table(value: object) -> bool:
-    """Is it a table of Arrow or a frame in memory? One of Spark is not: its user collects it."""
+    """Is it a table of Arrow or a frame in memory? One of Spark is not: it must be collected."""
     if comes_from(value, "pyspark"):
         return False
     return isinstance(value, pa.Table | pa.RecordBatch) or hasattr(value, "columns")
