@@ -39,11 +39,6 @@ def grouped_rows(frame: DataFrame, node: str, topic: str) -> tuple[pa.Table, Lon
     return found.select(list(range(len(names)))), counts
 
 
-def plain_rows(frame: DataFrame, first: str, second: str) -> pa.Table:
-    """Return two columns of all rows, repeated ones too."""
-    return _collected(_chosen(frame, [first, second]), [first, second])
-
-
 def _chosen(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     """Return a DataFrame of these columns, called c0, c1, ...; one that cannot be used is refused by name.
 
