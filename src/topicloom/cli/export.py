@@ -10,7 +10,7 @@ import typer
 
 from topicloom.base.counts import counted
 from topicloom.cli.console import Screen
-from topicloom.cli.options import EdgeReadingOptions, ReadingOptions
+from topicloom.cli.options import EdgeReadingOptions, ReadingOptions, SparkOptions
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.export import (
     DEFAULT_BACKUPS,
@@ -24,7 +24,6 @@ from topicloom.mesh.jobs.export import (
     exporters,
 )
 from topicloom.mesh.kinds.registry import KINDS, runnable
-from topicloom.tables.spark.spark_choice import SparkChoice
 
 EXAMPLES = """
 topicloom export mosquitto my-overlay --out brokers
@@ -143,6 +142,7 @@ def export(
     options: BrokerOptions,
     reading: OwnTable,
     edge_reading: OwnEdges,
+    spark: SparkOptions,
     kind: Annotated[str | None, typer.Argument(help=f"{', '.join(exporters())}.")] = None,
     build: Annotated[
         Path | None,
@@ -160,22 +160,26 @@ def export(
     """Write a build as configurations of real brokers, or as a file for graph tools.
 
     Brokers get a spanning tree for each topic, so that nothing goes round in circles, and manifest.json says
-    who dials whom, what each topic is called there and in which order to start. No Spark is needed.
+    who dials whom, what each topic is called there and in which order to start. Spark is needed for its own
+    tables only.
     """
     if list_:
         found = described_exporters()
         return screen.report(found, *(_line(entry) for entry in found.exporters), always=True)
-    if kind is None or build is None:
+    own = interest is not None or reading.named
+    if kind is None or (build is None and not (own and edge_reading.named)):
         raise UsageError("KIND or BUILD is missing; write topicloom export KIND BUILD --out DIR (see --list)")
     if out is None:
         raise UsageError("--out is missing; name the folder to write")
     with screen.working() as progress:
-        if interest is not None:
-            source = reading.source_at(interest, "--interest")
-            table = reading.table_of(source, SparkChoice(engine="local"), screen, progress)
-            edges = edge_reading.source_at(str(build), "BUILD")
+        if own:
+            source = reading.source_at(interest or "", "--interest")
+            edges = edge_reading.source_at(str(build or ""), "BUILD")
+            engine = "local" if source.origin is None and edges.origin is None else "auto"
+            table = reading.table_of(source, spark.choice(engine=engine), screen, progress)
             summary = export_edges(kind, edges, table, out=out, options=options)
             return screen.report(summary, *_told(summary))
+        assert build is not None  # or it would be one's own
         _check_alone(build, reading, edge_reading)
         summary = export_build(kind, build, out=out, options=options, notice=screen.notice, progress=progress)
     screen.report(summary, *_told(summary))

@@ -11,6 +11,7 @@ import pytest
 
 from topicloom.errors import InputError
 from topicloom.mesh.model.manifest import (
+    SECRETS,
     check_export_out,
     edited_files,
     read_mesh,
@@ -55,6 +56,16 @@ def test_edits_by_hand_are_seen(folder: Path) -> None:
     with pytest.raises(InputError, match="b.conf changed since it was exported.*`overwrite`"):
         check_export_out(folder, "nats")
     check_export_out(folder, "nats", overwrite=True)
+
+
+def test_an_export_without_its_secrets_is_not_replaced_by_one_with_new_ones(tmp_path: Path) -> None:
+    """It gave every login and link a new password without a word."""
+    write_mesh(tmp_path, MESH, {"a_1.conf": "one\n", "b.conf": "", SECRETS: "{}"}, secret=[SECRETS])
+    check_export_out(tmp_path, "nats")
+    (tmp_path / SECRETS).unlink()
+    with pytest.raises(InputError, match="secrets.json is gone.*`overwrite`"):
+        check_export_out(tmp_path, "nats")
+    check_export_out(tmp_path, "nats", overwrite=True)
 
 
 def _set(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:

@@ -254,6 +254,12 @@ def test_refusals(tmp_path: Path) -> None:
         plan_rollout(old, other, out=tmp_path / "change")
     with pytest.raises(UsageError, match="`drop_up_to=-1`"):
         plan_rollout(old, other, out=tmp_path / "change", options=RolloutOptions(drop_up_to=-1))
+    strange = tmp_path / "strange"
+    shutil.copytree(old, strange)
+    manifest = strange / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"kind": "mosquitto"', '"kind": "foo"'))
+    with pytest.raises(UsageError, match="cannot roll out foo; kinds that can be are"):
+        plan_rollout(strange, other, out=tmp_path / "change")
     alone = {*pairs, ("far", "t0"), ("far", "t1")}
     interest = Interest.from_pairs(sorted(alone))
     with pytest.raises(InputError, match="'far'"):

@@ -68,6 +68,15 @@ def test_a_stalled_link_is_noticed_and_made_anew(tmp_path: Path) -> None:
     assert broken.how == "stall" and broken.lost == 0 and summary.exact, broken
 
 
+@needs_mosquitto
+def test_a_link_that_stalled_with_many_messages_under_way_sends_again(tmp_path: Path) -> None:
+    """After 20 that were never acknowledged a bridge was up and sent nothing any more."""
+    export_mesh("mosquitto", tmp_path / "mesh", {"x": "ab"}, ["ab"], {"x": "aB"})
+    summary = run("mosquitto", tmp_path / "mesh", stall=("b~a",))
+    (broken,) = summary.broken
+    assert broken.lost > 20 and broken.exact_again and summary.exact, broken
+
+
 def test_what_counts_as_held() -> None:
     facts = {"how": "cut", "links": 1, "seconds": 4.0, "published": 9, "delivered": 9, "seconds_back": 1.0}
     good = {"durable": True, "lost": 0, "doubled": 3, "retained": 2, "retained_wrong": 0, "exact_again": True}

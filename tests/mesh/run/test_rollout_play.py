@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from brokers_present import needs_mosquitto, needs_nats, needs_zenoh
 from hand_mesh import HandLink, write_hand_mesh
 from mesh.exported import export_mesh
+from topicloom.base.progress import SILENT
 from topicloom.errors import InputError, MeshError, UsageError
 from topicloom.mesh.jobs.rollout import NewInterest, plan_rollout
 from topicloom.mesh.jobs.run import run_rollout
 from topicloom.mesh.kinds.registry import find_running, load_adapter
+from topicloom.mesh.model.mesh import Mesh, MeshLink
 from topicloom.mesh.plan.credentials import Login
-from topicloom.mesh.run.rollout_play import RolloutPlan, play_rollout
-from topicloom.mesh.run.running_mesh import RunSettings
+from topicloom.mesh.run import running_mesh
+from topicloom.mesh.run.rollout_play import RolloutPlan, _Play, play_rollout
+from topicloom.mesh.run.running_mesh import RunningMesh, RunSettings
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -77,3 +86,71 @@ def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
         run_rollout("mosquitto", tmp_path / "old", tmp_path, QUICK)
     with pytest.raises(UsageError, match="`rollout` and `kill`"):
         run_rollout("mosquitto", tmp_path / "old", tmp_path, RunSettings(kill=("a",)))
+
+
+@needs_mosquitto
+def test_a_rotation_of_all_secrets_is_as_planned(tmp_path: Path) -> None:
+    """A dialer with its new password is turned away until its acceptor has it too."""
+    for name in ("old", "new"):
+        wanted = {"x": "abcd", "y": "abd", "z": "ac"}
+        edges = ["ab", "bc", "cd", "ad", "ac"]
+        export_mesh("mosquitto", tmp_path / name, wanted, edges, logins=LOGINS, backups=2)
+    plan_rollout(tmp_path / "old", tmp_path / "new", out=tmp_path / "change")
+    played = run_rollout("mosquitto", tmp_path / "old", tmp_path / "change", QUICK)
+    assert played.exact and played.states > 4, played
+
+
+def test_clients_are_served_while_the_files_of_a_state_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fifty servers that took so long that they gave their clients up."""
+    answered: list[str] = []
+
+    async def flow(*_: object) -> None:
+        await asyncio.sleep(0.01)
+        answered.append("ping")
+
+    async def nothing(*_: object) -> None:
+        return None
+
+    def tried() -> SimpleNamespace:
+        deadline = time.monotonic() + 10
+        while not answered and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert answered, "the loop stood still"
+        return SimpleNamespace(start=nothing, wait_in_place=nothing)
+
+    play = object.__new__(_Play)
+    play.brokers = SimpleNamespace(nodes=tuple, check_alive=None)  # type: ignore[assignment]
+    play.step, play.meshes, play.settings = {}, [Mesh("nats", (), (), (), ())], RunSettings()
+    monkeypatch.setattr(play, "_flow", flow)
+    monkeypatch.setattr(play, "_running", tried)
+    monkeypatch.setattr(play, "_count", lambda *_: None)
+    inbox, mesh = SimpleNamespace(wait=nothing, settle=nothing), SimpleNamespace(mesh=play.meshes[0])
+    asyncio.run(play._restart("a", 0, mesh, None, inbox))  # type: ignore[arg-type]
+    assert answered
+
+
+def test_connections_that_are_no_links_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dialers that are turned away come and go: each state of a rotation took all the time to get ready."""
+    turn, waited = count(), list[bool]()
+    looks = RunningMesh._looks
+
+    async def noted(self: RunningMesh, *pause: float) -> AsyncIterator[bool]:
+        async for late in looks(self, *pause):
+            waited.append(late)
+            yield late
+
+    def open_now(*_: object) -> Counter[tuple[str, str]]:
+        return Counter({("b", "a"): 1, ("c", "a"): next(turn) % 2})
+
+    async def links_up(_mesh: Mesh) -> set[str]:
+        return {"b~a"}
+
+    monkeypatch.setattr(RunningMesh, "_looks", noted)
+    monkeypatch.setattr(running_mesh, "open_connections", open_now)
+    running = object.__new__(RunningMesh)
+    running.mesh = Mesh("mosquitto", (), (MeshLink("b~a", "b", "a", ("x",), None, ("d",)),), (), ())
+    running.adapter = SimpleNamespace(links_up=links_up, returns_after=1.0)  # type: ignore[assignment]
+    running.brokers = SimpleNamespace(check_alive=lambda: None, pids=dict)  # type: ignore[assignment]
+    running.settings, running.progress = RunSettings(timeout=5.0), SILENT
+    assert asyncio.run(running.wait_in_place()) == 0
+    assert waited and not any(waited), "the time to get ready was up"

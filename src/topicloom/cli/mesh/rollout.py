@@ -68,30 +68,32 @@ def rollout(
     from topicloom.mesh.model.manifest import MANIFEST
     from topicloom.overlay.model.build_folder import is_build
 
-    if old is None or new is None:
+    if old is None or (new is None and not table.named):
         raise UsageError("OLD or NEW is missing; write topicloom mesh rollout OLD NEW --out DIR")
     if out is None:
         raise UsageError("--out is missing; name the folder to write")
     # A build says which pairs may be linked, and so does a mesh. A table does not.
-    options = RolloutOptions(hosts, credentials, drop_up_to, overwrite, free=not is_build(new))
+    free = new is None or table.named or not is_build(new)
+    options = RolloutOptions(hosts, credentials, drop_up_to, overwrite, free=free)
     with screen.working() as progress:
-        target = new if (new / MANIFEST).is_file() else _wanted(old, new, table, spark, screen, progress)
+        whole = new is not None and not table.named and (new / MANIFEST).is_file()
+        target = new if new and whole else _wanted(old, new, table, spark, screen, progress)
         summary = plan_rollout(old, target, out=out, options=options, notice=screen.notice, progress=progress)
     screen.report(summary, *_told(summary))
 
 
 def _wanted(
-    old: Path, new: Path, table: NewTable, spark: EngineOptions, screen: Screen, progress: Progress
+    old: Path, new: Path | None, table: NewTable, spark: EngineOptions, screen: Screen, progress: Progress
 ) -> NewInterest:
     """Read a build, or a table and build it from the links of the old mesh."""
     from topicloom.mesh.jobs.rollout import NewInterest, old_edges
     from topicloom.overlay.jobs.build_request import BuildRequest
     from topicloom.overlay.model.build_folder import is_build, load_build, read_interest
 
-    if is_build(new):
+    if new is not None and not table.named and is_build(new):
         return NewInterest(read_interest(new), load_build(new, interest=False).overlay)
-    source = table.source_at(str(new), "NEW")
-    read = table.table_of(source, spark.choice(source.place), screen, progress)
+    source = table.source_at(str(new or ""), "NEW")
+    read = table.table_of(source, spark.choice_of(source), screen, progress)
     interest = read.load().interest
     request = replace(BuildRequest.of(None, []), start=old_edges(old, interest)).settled(interest)
     return NewInterest(interest, request.run(interest, progress).overlay)

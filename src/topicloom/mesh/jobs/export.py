@@ -15,14 +15,14 @@ from topicloom.base.summaries import Summary, plain
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.kind import BrokerKind
 from topicloom.mesh.kinds.registry import KINDS, host_columns
-from topicloom.mesh.model.manifest import MANIFEST, check_export_out, write_manifest
+from topicloom.mesh.model.manifest import MANIFEST, SECRETS, check_export_out, write_manifest
 from topicloom.mesh.plan.credentials import Login, make_password, read_credentials
 from topicloom.mesh.plan.filters import choose
 from topicloom.mesh.plan.hosts import Place, is_loopback, read_hosts
 from topicloom.mesh.plan.link_plan import SPREAD, TREES
 from topicloom.mesh.plan.names import file_stems
 from topicloom.mesh.plan.request import ExportFigures, Request
-from topicloom.mesh.plan.secrets import SECRETS, Secrets, read_secrets
+from topicloom.mesh.plan.secrets import Secrets, read_secrets
 from topicloom.overlay.graphs.formats import GRAPH_FORMATS, GraphFormat
 from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement
 from topicloom.overlay.jobs.measure import load_overlay

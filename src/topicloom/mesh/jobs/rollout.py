@@ -133,7 +133,7 @@ def plan_rollout(
 
 
 def _layout(kind: str) -> MeshLayout:
-    layout = KINDS[kind].layout
+    layout = KINDS[kind].layout if kind in KINDS else None
     if layout is None:
         able = [name for name, other in KINDS.items() if other.layout is not None]
         raise UsageError(f"cannot roll out {kind}; kinds that can be are {', '.join(able)}")
@@ -142,6 +142,8 @@ def _layout(kind: str) -> MeshLayout:
 
 def _check(folder: Path, old: Mesh, out: Path, options: RolloutOptions) -> None:
     check_own_folder(out, f"`out={out}`", "an earlier roll-out", lambda found: (found / ROLLOUT).is_file())
+    if any(node.user for node in old.nodes) and not read_secrets(folder).clients:
+        raise InputError(f"{folder} has logins but no secrets.json; export it anew with this version")
     edited = [] if options.overwrite else edited_files(folder)
     if edited:
         raise InputError(
@@ -150,8 +152,6 @@ def _check(folder: Path, old: Mesh, out: Path, options: RolloutOptions) -> None:
         )
     if options.drop_up_to < 0:
         raise UsageError(f"`drop_up_to={options.drop_up_to}`: give a number of links, 0 or more")
-    if any(node.user for node in old.nodes) and not read_secrets(folder).clients:
-        raise InputError(f"{folder} has logins but no secrets.json; export it anew with this version")
 
 
 def _other_mesh(old: Mesh, new: NewInterest | Path) -> Mesh:

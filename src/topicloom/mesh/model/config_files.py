@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import stat
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from topicloom.errors import InputError
 
+LARGEST = 64 << 20  # bytes of a configuration
 ALIKE = 0.75  # from 0 to 1, by difflib; `topics` and `topic` are 0.91 alike
 
 
@@ -65,6 +67,11 @@ def same_host(host: str) -> str:
 def read_text(path: Path, shown: str) -> str:
     """Read the text of a configuration file; `shown` is what a message calls it."""
     try:
+        found = path.stat()
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)) or found.st_size > LARGEST:
+            raise InputError(
+                f"{shown} is no configuration: it is {'too large' if found.st_size > LARGEST else 'no file'}"
+            )
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read {shown} ({error.strerror}); check the path") from None

@@ -22,6 +22,7 @@ from topicloom.tables.folder import check_own_folder, write_json
 from topicloom.version import __version__
 
 MANIFEST = "manifest.json"
+SECRETS = "secrets.json"
 SECRET = 0o600  # mode of files that hold passwords: nobody but their owner reads them
 
 
@@ -80,14 +81,17 @@ def _digest(path: Path) -> str:
 
 
 def edited_files(folder: Path) -> list[str]:
-    """Return the files of an export that are not as they were written; what is gone cannot be lost."""
+    """Return the files of an export that are not as they were written.
+
+    A file that is gone cannot be lost any more, except secrets: without theirs everybody would get new ones.
+    """
     known = _read(folder).digests
     found = known.items() if isinstance(known, dict) else ()
     return [name for name, digest in found if not _is_as_written(folder / str(name), digest)]
 
 
 def _is_as_written(path: Path, digest: object) -> bool:
-    return not path.is_file() or _digest(path) == digest
+    return _digest(path) == digest if path.is_file() else path.name != SECRETS
 
 
 def kind_of(folder: Path) -> str:
@@ -128,6 +132,11 @@ def check_export_out(out: Path, kind: str, *, overwrite: bool = False) -> None:
             f"`out={out}` holds an export of kind {kind_of(out)}; choose another folder, or remove it"
         )
     edited = edited_files(out) if (out / MANIFEST).is_file() and not overwrite else []
+    if SECRETS in edited and not (out / SECRETS).exists():
+        raise InputError(
+            f"`out={out}`: {SECRETS} is gone, so all logins and links would get new passwords; put it back, "
+            "or give `overwrite`"
+        )
     if edited:
         more = f" and {len(edited) - 1:,} more" if len(edited) > 1 else ""
         raise InputError(

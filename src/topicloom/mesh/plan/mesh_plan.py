@@ -11,7 +11,7 @@ from pathlib import Path
 from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import LOOPBACK
 from topicloom.mesh.model.directions import BOTH, Directions, directions_of
-from topicloom.mesh.model.manifest import MANIFEST, write_mesh
+from topicloom.mesh.model.manifest import MANIFEST, SECRETS, write_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic, connections_per_node, hops_max
 from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.certificates import judge_certificates
@@ -21,7 +21,7 @@ from topicloom.mesh.plan.names import NameRule, file_stems
 from topicloom.mesh.plan.one_way import keep_one_way
 from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.plan.roles import TopicRoles, roles_of
-from topicloom.mesh.plan.secrets import SECRETS, Secrets, secrets_text
+from topicloom.mesh.plan.secrets import Secrets, secrets_text
 from topicloom.overlay.builders.hops import topic_hops
 
 NO_CLASS = [-1]  # of a topic, where links carry trees

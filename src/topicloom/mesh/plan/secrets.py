@@ -11,9 +11,8 @@ import msgspec
 
 from topicloom.base.summaries import to_json
 from topicloom.errors import InputError
+from topicloom.mesh.model.manifest import SECRETS
 from topicloom.mesh.plan.credentials import Login
-
-SECRETS = "secrets.json"
 
 
 @dataclass(frozen=True, slots=True)

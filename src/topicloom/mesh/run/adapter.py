@@ -9,7 +9,7 @@ import asyncio
 import shutil
 import ssl
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -167,6 +167,16 @@ class BrokerAdapter(ABC):
             await clients.close()
             raise
         return clients
+
+
+async def all_of(work: Iterable[Awaitable[object]]) -> None:
+    """Wait for all of it to end, whatever becomes of some, and raise the first fault.
+
+    What went on behind a fault would open clients that nobody closes: they would hear all a second time.
+    """
+    for one in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(one, BaseException):
+            raise one
 
 
 async def wait_until_none(missing: Callable[[], Awaitable[int]], patience: float) -> None:

@@ -28,7 +28,7 @@ from topicloom.mesh.run.freeze import NodeFreeze, freeze
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
 from topicloom.mesh.run.rate import FoundRate, find_rate
-from topicloom.mesh.run.relocate import PortMap, Relocate, Route, bring_certificates
+from topicloom.mesh.run.relocate import PortMap, Relocate, Route, bring_certificates, copy_mesh
 from topicloom.mesh.run.resource_usage import (
     NodeUsage,
     measure_usage,
@@ -116,7 +116,7 @@ def _breaks(mesh: Mesh, settings: RunSettings) -> list[tuple[How, list[MeshLink]
 def _prepare(folder: Path, work: Path, logs: Path, relocate: Relocate, *, detours: bool) -> _Moved:
     """Copy the folder, and move the copy to this machine."""
     try:
-        shutil.copytree(folder, work)
+        copy_mesh(folder, work)
         logs.mkdir()
         mesh = read_mesh(work)
         bring_certificates(work, mesh)

@@ -8,6 +8,8 @@ switched off where the broker can do that; the chain of certificates is checked 
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,6 +119,17 @@ def _detour(number: int) -> str:
 
 
 Relocate = Callable[[Path, Mesh, PortMap], Relocated]  # what every kind that can be run does in its language
+
+
+def copy_mesh(folder: Path, to: Path) -> None:
+    """Copy the folder of a mesh; links that leave it, pipes and devices are refused, not followed."""
+    whole = os.path.realpath(folder)
+    for place, folders, files in os.walk(folder):
+        for path in (Path(place, name) for name in (*folders, *files)):
+            inside = os.path.realpath(path).startswith(whole + os.sep)
+            if not inside or not (path.is_file() or (path.is_dir() and not path.is_symlink())):
+                raise InputError(f"{path} is no file of this folder but leads elsewhere; put a copy there")
+    shutil.copytree(folder, to)
 
 
 def bring_certificates(folder: Path, mesh: Mesh) -> None:

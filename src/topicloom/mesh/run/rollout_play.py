@@ -26,7 +26,7 @@ from topicloom.mesh.run.delivery import due_arrivals
 from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
-from topicloom.mesh.run.relocate import PortMap, Relocate, Relocated, bring_certificates
+from topicloom.mesh.run.relocate import PortMap, Relocate, Relocated, bring_certificates, copy_mesh
 from topicloom.mesh.run.rollout_states import RolloutStates
 from topicloom.mesh.run.running_mesh import RunningMesh, RunSettings
 from topicloom.mesh.run.signals import SignalGuard
@@ -127,7 +127,7 @@ def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Reloc
     """Copy all folders and move them to the same ports of this machine."""
     copies = [work / f"mesh-{number}" for number in range(len(folders))]
     for folder, copy in zip(folders, copies, strict=True):
-        shutil.copytree(folder, copy)
+        copy_mesh(folder, copy)
     read = [read_mesh(copy) for copy in copies]
     for copy, mesh in zip(copies, read, strict=True):
         bring_certificates(copy, mesh)
@@ -246,7 +246,8 @@ class _Play:
             self.step.pop(node, None)
             if any(one.name == node for one in self.meshes[phase].nodes):
                 self.step[node] = phase
-            later = self._running()
+            # Files are written and tried (NATS starts a server for each); clients must answer pings then.
+            later = await asyncio.to_thread(self._running)
             if node in self.step:
                 await later.start([node])
             await later.wait_in_place()

@@ -137,14 +137,17 @@ class RunningMesh:
         wherever links with safe backups end, every topic has a tree. But what is under way while one moves
         may be lost. So it is over when all links are where they belong, or all are open somewhere and none
         has moved for some time. Mosquitto tries the first address with a connection that it closes again,
-        while the link is still at the backup: then there is one connection too many.
+        while the link is still at the backup: then there is one connection too many. Connections that are no
+        link of the mesh do not count: in a roll-out of new passwords a dialer is turned away again and again.
         """
         await self.wait_linked()
         if not any(link.backups for link in self.mesh.links):
             return 0
+        ends = {(link.dialer, end) for link in self.mesh.links for end in (link.acceptor, *link.backups)}
         elsewhere, steady, before = 0, time.monotonic(), Counter[tuple[str, str]]()
         async for late in self._looks():
-            open_now = open_connections(self.mesh, self.brokers.pids())
+            every = open_connections(self.mesh, self.brokers.pids())
+            open_now = Counter({pair: number for pair, number in every.items() if pair in ends})
             elsewhere = links_elsewhere(self.mesh, open_now)
             now = time.monotonic()
             if open_now != before:

@@ -66,8 +66,8 @@ def test_hosts_elsewhere_are_listened_to_on_every_address() -> None:
     places = {node: Place(f"site-{node}.example") for node in "abc"} | {"d": Place("2001:db8::d", 1999)}
     request = small_request(places=places)
     files, _ = render(plan(request), request)
-    assert files["b.conf"].splitlines()[1] == "listener 1883"
-    assert files["d.conf"].splitlines()[1] == "listener 1999"
+    assert "listener 1883" in files["b.conf"].splitlines()
+    assert "listener 1999" in files["d.conf"].splitlines()
     assert "address site-a.example:1883" in files["b.conf"]
 
 

@@ -21,13 +21,13 @@ from mesh.exported import QUICK, RING, RING_EDGES, export_mesh, run, stranger_in
 from naive.crossings import crossings_one_by_one
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.nats.adapter import NatsAdapter
-from topicloom.mesh.kinds.nats.clients import read_access
+from topicloom.mesh.kinds.nats.clients import NatsClients, read_access
 from topicloom.mesh.kinds.nats.crossings import LinkCounts, expected_crossings, judge_counters
 from topicloom.mesh.kinds.nats.leaf_connections import LeafConnection, read_client_subjects, read_leafs
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
-from topicloom.mesh.run.adapter import Publication
+from topicloom.mesh.run.adapter import MeshClients, Publication
 
 # --- the arithmetic ------------------------------------------------------------------------------------
 
@@ -52,6 +52,41 @@ def _counted(crossed: dict[tuple[str, str], int], **outside: tuple[int, int]) ->
         accepted[node, "A0"][0] += inwards
         accepted[node, "A0"][1] += outwards
     return LinkCounts(crossed, {place: (one, two) for place, (one, two) in accepted.items()})
+
+
+def test_clients_that_are_still_let_in_when_another_is_not_are_closed_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They stayed, and heard all messages a second time when the runner had connected again."""
+    closed: list[str] = []
+
+    class Slow:
+        def __init__(self, node: str) -> None:
+            self.node = node
+
+        async def close(self) -> None:
+            closed.append(self.node)
+
+    async def connect(self: NatsClients, place: tuple[str, str]) -> None:
+        if place[0] == "a":
+            raise ConnectionError("a does not answer")
+        await asyncio.sleep(0.01)
+        self._clients[place] = Slow(place[0])
+
+    async def work() -> None:
+        with pytest.raises(ConnectionError, match="a does not answer"):
+            await NatsAdapter().connect(_mesh(CHAIN, list(SMALL.topics)), lambda arrival: None)
+        await asyncio.sleep(0.02)
+
+    monkeypatch.setattr(NatsClients, "__init__", _bare)
+    monkeypatch.setattr(NatsClients, "_connect", connect)
+    asyncio.run(work())
+    assert sorted(closed) == ["b", "c"]
+
+
+def _bare(self: NatsClients, mesh: Mesh, _access: object, _arrived: object) -> None:
+    MeshClients.__init__(self, mesh, lambda arrival: None)
+    self._clients = {}
 
 
 def test_messages_cross_only_links_whose_both_ends_want_them() -> None:

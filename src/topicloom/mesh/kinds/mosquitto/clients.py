@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
 from topicloom.mesh.model.directions import IN, directions_of
 from topicloom.mesh.model.mesh import Mesh
-from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication, Stray, wait_until_none
+from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication, Stray, all_of, wait_until_none
 
 HELLO = b"hello "  # begins the messages that only show that a bridge carries
 KEPT = b"kept "  # begins retained messages: whoever subscribes gets them at once
@@ -83,7 +83,7 @@ class MosquittoClients(MeshClients):
 
     async def open(self) -> None:
         """Connect all, subscribe all, and see that every bridge carries."""
-        await asyncio.gather(*(client.connect() for client in self._everyone()))
+        await all_of(client.connect() for client in self._everyone())
         for node, client in self._clients.items():
             names = [filter for name in self._names(node) for filter in self._filters(name)]
             for first in range(0, len(names), PACKET):

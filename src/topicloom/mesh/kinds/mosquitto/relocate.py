@@ -14,11 +14,11 @@ from topicloom.mesh.run.relocate import PortMap, Relocated, absolute_path
 
 # Options that name a file the broker reads; mosquitto looks for them where it was started.
 PATHS = frozenset({
-    "acl_file", "auth_plugin", "bridge_cafile", "bridge_capath", "bridge_certfile", "bridge_keyfile",
-    "cafile", "capath", "certfile", "crlfile", "dhparamfile", "keyfile", "password_file", "plugin",
-    "psk_file",
+    "acl_file", "bridge_cafile", "bridge_capath", "bridge_certfile", "bridge_keyfile", "cafile", "capath",
+    "certfile", "crlfile", "dhparamfile", "keyfile", "password_file", "psk_file",
 })  # fmt: skip
-
+CODE = frozenset({"auth_plugin", "plugin", "tls_engine"})  # libraries that the broker would load
+SAYS = frozenset({"stdout", "stderr", "none", "topic"})  # logs that are no file and no service of the machine
 
 # What would write outside of the folder of the run, or listen on an interface of the machine.
 NOT_HERE = frozenset({"bind_interface", "pid_file", "persistence_file", "persistence_location"})
@@ -98,7 +98,14 @@ def _moved(
     if not keys & {"listener", "port", "bind_address"}:
         yield f"listener {next(iter(listening.values()))} {LOOPBACK}"  # it relied on the default, 1883
     for line in conf.lines:
-        if line.key == "listener" and line.words[1] != "0":  # 0: a socket in the file system
+        if line.key in CODE:
+            raise line.where.fault(
+                f"{line.key} loads a library, which could do anything on this machine; take the line out of "
+                "a copy and run that"
+            )
+        if line.key == "listener" and line.words[1] == "0":  # a socket in the file system
+            yield f"listener 0 {folder}/{line.where.line}-{len(conf.file)}.socket"
+        elif line.key == "listener":
             yield f"listener {listening[line.where]} {LOOPBACK}"
         elif line.key == "port":
             yield f"port {listening[line.where]}"
@@ -116,7 +123,7 @@ def _moved(
             yield f"bridge_bind_address {LOOPBACK}"
         elif line.key in PATHS and len(line.words) > 1:
             yield f"{line.key} {absolute_path(line.rest, line.where, folder / conf.file, folder)}"
-        elif line.key == "log_dest" and line.words[1:2] == ("file",):
+        elif line.key == "log_dest" and not set(line.words[1:2]) <= SAYS:
             yield "log_dest stderr"
         elif line.key not in NOT_HERE:
             yield line.text

@@ -47,6 +47,9 @@ BRIDGE = (  # what every bridge says
     "restart_timeout 1 5",  # seconds until it dials again: random, growing from the first to the second
     "try_private true",  # without it messages come back
 )
+# A bridge of 2.0 counts what was under way when its session ended as under way for ever: 20 such messages,
+# and it is up and sends nothing any more. So no limit of messages, but one of bytes, which it counts anew.
+IN_FLIGHT = ("max_inflight_messages 0", "max_inflight_bytes 1000000")
 
 
 def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
@@ -129,8 +132,8 @@ def _config(plan: MeshPlan, request: Request, name: str, say: TopicLines) -> str
     else:
         lines = [f"listener {node.ports['mqtt']}{at}", *tls]
         lines += ["# Everybody who reaches the port may log in.", "allow_anonymous true"]
-    if request.queue is not None:
-        lines = [*_store(request.queue), *lines]
+    kept = IN_FLIGHT if request.queue is None else _store(request.queue)
+    lines = [*kept, *lines]
     for link in plan.dialled[name]:
         lines += ["", *_bridge(plan, request, link, say)]
     return plan.heading("Mosquitto configuration", name, "#") + "\n".join(lines) + "\n"

@@ -32,13 +32,14 @@ from topicloom.mesh.run.adapter import (
     MeshClients,
     Publication,
     Stray,
+    all_of,
     loopback_context,
     read_until_still,
     wait_until_none,
 )
 
 PATIENCE = 5.0  # seconds without progress until interest that has not spread is given up
-ANSWER = 20.0  # seconds a server may take to let a client in; hundreds may ask at once
+ANSWER = 20  # seconds a server may take to let a client in, or to answer it; hundreds may ask at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class NatsClients(MeshClients):
 
     async def open(self) -> None:
         """Connect all, subscribe all, and wait until every server knows of all interest."""
-        await asyncio.gather(*(self._connect(place) for place in self._wanted))
+        await all_of(self._connect(place) for place in self._wanted)
         # Interest goes from server to server after the client's own has taken it.
         await wait_until_none(self._missing_interest, PATIENCE)
         leafs = await read_all_leafs(self._mesh)
@@ -117,7 +118,8 @@ class NatsClients(MeshClients):
         client = self._clients[publication.node, topic.account or ""]
         try:
             await client.publish(topic.sent_as, str(publication.message).encode())
-            await client.flush()  # the server's answer to this comes after it has taken the message
+            # The server's answer to this comes after it has taken the message.
+            await client.flush(timeout=ANSWER)
         except (nats.errors.Error, OSError, TimeoutError) as error:
             raise ConnectionError(f"the server of {publication.node} is gone: {error}") from None
 

@@ -22,9 +22,11 @@ from topicloom.mesh.run.relocate import PortMap, Relocated, absolute_path, find_
 PATHS = frozenset({"ca_file", "cert_file", "key_file", "credentials", "creds"})
 KNOWN = frozenset({"listen", "port", "host", "net", *MONITORS})
 ADVERTISED = frozenset({"advertise", "client_advertise"})
-NOT_HERE = frozenset(
-    {"pid_file", "pidfile", "log_file", "logfile", "ports_file_dir"}
-)  # written by the server
+NOT_HERE = frozenset({  # files, or services of the machine, that the server would write to, or open
+    "log_file", "logfile", "pid_file", "pidfile", "ports_file_dir", "prof_port", "remote_syslog", "syslog",
+})  # fmt: skip
+DOORS = frozenset({"gateway", "mqtt", "websocket"})  # blocks with a listener of their own
+STORE = ("store_dir", "storedir", "store")
 PURPOSES = ("client", "leaf", "monitor")
 _ESCAPED = {value: f"\\{key}" for key, value in ESCAPES.items()}
 
@@ -55,11 +57,23 @@ def _keep_inside(config: ConfigValue, kept: Path) -> None:
         return
     for key in [key for key in config.data if key.lower() in NOT_HERE]:
         del config.data[key]
-    for entry in config.data.values():
-        store = entry.get("store_dir", "storedir", "store") if isinstance(entry.data, dict) else None
+    for key, entry in list(config.data.items()):
+        name, inner, inside = key.lower(), entry.data, ConfigValue(str(kept), entry.where)
+        if name in DOORS:
+            raise entry.where.fault(f"{key} opens the server to others than links; remove this block")
+        if name == "resolver" and str(inner).upper().startswith("URL"):
+            raise entry.where.fault("the accounts would be asked for on another machine; remove this line")
+        if name == "resolver" and isinstance(inner, dict):
+            inner["dir"] = inside
+        elif name == "jetstream" and not isinstance(inner, dict):
+            # Alone it is a switch; where it stores is said beside it, else it is a folder of the machine.
+            config.data.setdefault("store_dir", inside)
+        elif name == "jetstream" and isinstance(inner, dict) and entry.get(*STORE) is None:
+            inner["store_dir"] = inside
+        store = entry.get(*STORE) if isinstance(entry.data, dict) else None
         if store is not None:
             store.put(str(kept))
-    store = config.get("store_dir", "storedir")
+    store = config.get(*STORE[:2])
     if store is not None:
         store.put(str(kept))
 

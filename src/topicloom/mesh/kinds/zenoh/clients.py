@@ -17,6 +17,7 @@ from topicloom.mesh.run.adapter import (
     MeshClients,
     Publication,
     Stray,
+    all_of,
     read_until_still,
     wait_until_none,
 )
@@ -50,7 +51,7 @@ class ZenohClients(MeshClients):
 
     async def open(self) -> None:
         """Connect all, subscribe all, and wait until every sender reaches all hearers."""
-        await asyncio.gather(*(self._call(self._connect, place) for place in self._wanted))
+        await all_of(self._call(self._connect, place) for place in self._wanted)
         # Interest goes from router to router after the client's own has taken it.
         await wait_until_none(self._missing_interest, PATIENCE)
         self._base = await self._call(self._traced)

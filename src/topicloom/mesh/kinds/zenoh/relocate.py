@@ -33,6 +33,7 @@ def relocate_zenoh(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
             account = _listen(file, node, ports)
             links += _connect(file, node, account, mesh, ports)
             file.move_paths(file.config, folder)
+            _close(file)
             configs[name] = msgspec.json.format(msgspec.json.encode(file.config), indent=2).decode() + "\n"
     return Relocated(ports.move(mesh, number_repeats(links)), configs)
 
@@ -80,6 +81,17 @@ class _ZenohFile:
                 self.move_paths(value, folder)
             elif key in PATHS and isinstance(value, str):
                 config[key] = absolute_path(value, self.where(value), folder / self.name, folder)
+
+
+def _close(file: _ZenohFile) -> None:
+    """Refuse libraries that the router would load, and have it look for no others on the network."""
+    for key in ("plugins", "plugins_loading"):
+        if file.config.get(key):
+            raise file.where(f'"{key}"').fault(
+                f"{key} loads libraries, which could do anything on this machine; take it out of a copy and "
+                "run that"
+            )
+    file.config["scouting"] = {"multicast": {"enabled": False}, "gossip": {"enabled": False}}
 
 
 def _listen(file: _ZenohFile, node: MeshNode, ports: PortMap) -> str:
