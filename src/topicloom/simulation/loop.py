@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from topicloom.simulation.faults import FrozenCore
 from topicloom.simulation.links import Links
+from topicloom.simulation.repeats import Repeats
 from topicloom.simulation.shaping import Shape
 from topicloom.simulation.timers import TimerQueue
 from topicloom.wire.core import Core, Effect, Name
@@ -44,11 +45,11 @@ class _Seat(Generic[C]):
 class Loop(Generic[C]):
     """Cores by name, what is on its way between them, and what is due."""
 
-    def __init__(self, links: Links, carry_out: CarryOut) -> None:
+    def __init__(self, links: Links, carry_out: CarryOut, repeats: Repeats | None = None) -> None:
         self.now = 0.0
         # Arrivals, timers and calls so far; a message to many that takes all the same time arrives once.
         self.occurrences = 0
-        self._links, self._carry_out = links, carry_out
+        self._links, self._carry_out, self._repeats = links, carry_out, repeats
         self._seats: dict[Name, _Seat[C]] = {}
         self._order = count()
         # With one delay for all, messages arrive in the order they were sent: no heap is needed for them.
@@ -71,21 +72,23 @@ class Loop(Generic[C]):
         """Take a core away: what is on its way to it is lost, its timer rings for nobody."""
         core = self.present(name)
         seat = self._seats[name]
-        seat.core = seat.feeds = None
+        seat.core = None
+        self._feed(seat, None)
         return core
 
     def freeze(self, name: Name) -> None:
         """Stop a core as if its process were paused: what arrives waits, its timer does not ring."""
         seat = self._seats[name]
         if seat.core is not None and seat.feeds is seat.core:
-            seat.feeds = FrozenCore()
+            self._feed(seat, FrozenCore())
 
     def thaw(self, name: Name) -> None:
         """Let a frozen core go on: it gets all that came, in order, and then its timer rings."""
         seat = self._seats[name]
         if seat.core is None or seat.feeds is seat.core:
             return
-        kept, seat.feeds = seat.feeds.kept, seat.core
+        kept = seat.feeds.kept
+        self._feed(seat, seat.core)
         for sender, message in kept:
             self.hand(name, sender, message)
         self.settle(name)
@@ -94,6 +97,12 @@ class Loop(Generic[C]):
         """Tell whether the core is here and paused."""
         seat = self._seats.get(name)
         return seat is not None and seat.feeds is not seat.core
+
+    def _feed(self, seat: _Seat[C], core: Any) -> None:
+        """Let `core` get what arrives from now on."""
+        seat.feeds = core
+        if self._repeats is not None:
+            self._repeats.begin_anew()
 
     def find(self, name: Name) -> C | None:
         """Return the core, or None while it is away."""
@@ -175,6 +184,7 @@ class Loop(Generic[C]):
     def run(self, until: float) -> None:
         """Let everything happen up to and including `until`."""
         mail, timers, seats, carry_out = self._mail, self._timers, self._seats, self._carry_out
+        repeats, often = self._repeats, None if self._repeats is None else self._repeats.kind
         first = timers.first
         next_mail: Callable[[], Mail] = mail.popleft if isinstance(mail, deque) else partial(heappop, mail)
         occurrences = 0
@@ -186,6 +196,8 @@ class Loop(Generic[C]):
                 now, _, receivers, sender, message = next_mail()
                 self.now = now
                 occurrences += 1
+                if repeats is not None and type(message) is often:
+                    receivers = repeats.note(receivers, sender, message, now, seats)
                 for name in receivers:
                     try:
                         seat = seats[name]

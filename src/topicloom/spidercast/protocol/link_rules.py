@@ -34,7 +34,7 @@ RULES = (
     Rule((LINKED,), "maintenance", "not needed, nor the path to a root; its degree is at its target",
          "DISCONNECT", "", (PARTING,)),
     Rule((PARTING,), "time", "the disconnect quarantine is over, or it asked to part too", "", "", (LINKED,)),
-    Rule(NEIGHBOR, "beat", "every `heartbeat` seconds; at once if a root is lost", "HEARTBEAT", "",
+    Rule(NEIGHBOR, "beat", "every `heartbeat` seconds; earlier with news of roots", "HEARTBEAT", "",
          NEIGHBOR),
     Rule(AWAY, "CONNECT", "fewer than L^max + Margin neighbors", "CONNECT-OK", "add it", (LINKED,)),
     Rule(AWAY, "CONNECT", "otherwise", "REDIRECT", "", AWAY),

@@ -7,8 +7,7 @@ Figures 2 to 5, with the readings that make them work:
 - topics that no known node can cover do not keep a task from letting needless neighbors go;
 - a neighbor that is needed never goes, not even above L^max (where there is always one that is not needed):
   it would only be sought again, and nodes with useless links that nobody may cut would do so for ever.
-One addition: a neighbor whose heartbeat is late is doubted. It stops counting for coverage well before it is
-given up, so its replacement is found in time (see docs/spidercast.md).
+One addition: a neighbor whose heartbeat is late is doubted. It counts no longer, well before it is given up.
 
 A task does nothing between changes: `wake` is the next time when something could be done, not a fixed beat.
 """
@@ -16,6 +15,7 @@ A task does nothing between changes: `wake` is the next time when something coul
 from __future__ import annotations
 
 from math import inf
+from operator import attrgetter
 from random import Random
 from typing import Any
 
@@ -25,6 +25,7 @@ from topicloom.spidercast.protocol.messages import NodeId, TaskId
 from topicloom.spidercast.protocol.roots import NO_ROOTS
 from topicloom.wire.core import Send
 
+_heard = attrgetter("heard")
 PATIENCE = 2  # heartbeats for which a neighbor that would part too must have been needless
 
 
@@ -60,7 +61,7 @@ class MaintenanceTask(LinkMessages):
         if self.beat <= now:
             self.beat += period
         if self.neighbors:
-            self._context.effects.append(Send(tuple(self.neighbors), self._standing()))
+            self._context.effects.append(Send(tuple(self.neighbors), self._standing(now)))
             self._check_silence(now)
             if self._roots is not None:
                 self._look_for_needless(now)
@@ -68,11 +69,11 @@ class MaintenanceTask(LinkMessages):
     def _look_for_needless(self, now: float) -> None:
         """Wake up if the roots have moved and a neighbor is not needed any more; or if one that asked to part
         has not been needed for some heartbeats: it would ask again, but only after its quarantine."""
-        moved, self.roots_moved = self.roots_moved, False
+        soon = self._soon(now)
+        moved, self.roots_moved = self.roots_moved and self.wake > soon, False
         if not moved and not self._some_would_part:
             return
         self._some_would_part = False
-        soon = self._soon(now)
         for peer, neighbor in self.neighbors.items():
             if not neighbor.would_part:
                 if moved and self.wake > soon and self._may_go(peer, neighbor, now):
@@ -87,12 +88,11 @@ class MaintenanceTask(LinkMessages):
                 neighbor.asked = -inf  # it would agree now, whatever it said before
                 self._wake_soon(now)
 
-    def _standing(self) -> msg.Heartbeat:
-        """Return the heartbeat to send now: the last object as long as nothing in it changed."""
+    def _standing(self, time: float) -> msg.Heartbeat:
+        """Return the heartbeat to send: the last object while nothing in it changed (`number`: the roots)."""
         context = self._context
-        number, roots = (0, NO_ROOTS) if self._roots is None else self._roots.announce()
+        number, roots = (0, NO_ROOTS) if self._roots is None else self._roots.announce(time)
         last, now = self._heartbeat, (len(self.neighbors), self.target, context.version)
-        # The number says whether the roots are the same.
         if last is None or (last.degree, last.target, last.version) != now or last.number != number:
             self._heartbeat = last = msg.Heartbeat(self.id, *now, context.life, number, roots)
         return last
@@ -104,6 +104,8 @@ class MaintenanceTask(LinkMessages):
         patience = min(settings.doubt * settings.heartbeat, settings.detector)
         late = now - max(patience - settings.heartbeat, 0.0)
         self.alarm = inf
+        if not self.neighbors or min(map(_heard, self.neighbors.values())) > late:
+            return
         lost = []
         for peer, neighbor in self.neighbors.items():
             if neighbor.heard > late:

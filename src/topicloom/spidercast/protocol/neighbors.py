@@ -179,6 +179,7 @@ class TaskNeighbors:
 
     def _remove(self, peer: NodeId, reason: str, now: float) -> None:
         neighbor = self.neighbors.pop(peer)
+        neighbor.heartbeat = None  # whoever noted its heartbeats here must ask again
         if not neighbor.doubted:
             self.goal.drop(neighbor.shared)
         self._observer.unlinked(peer, reason, now)

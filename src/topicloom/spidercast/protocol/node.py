@@ -19,7 +19,7 @@ from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership
 from topicloom.spidercast.protocol.messages import EventId, Message, NodeId, Root, TaskId, Topic, Topics
 from topicloom.spidercast.protocol.node_messages import HANDLERS, NodeMessages
-from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.node_state import Neighbor, NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.protocol.signing import EventKeys
 from topicloom.wire.core import Close, Send
@@ -210,6 +210,11 @@ class Node(NodeMessages):
     def address_of(self, peer: NodeId) -> str:
         """Where `peer` can be reached, as far as it is known: by its own word, else by hearsay."""
         return self._context.addresses.get(peer, "")
+
+    def ear(self, peer: NodeId, message: msg.Heartbeat) -> Neighbor | None:
+        """Return where `receive` would note that just this heartbeat came again, if it did nothing else."""
+        known = self._tasks[message.task].neighbors.get(peer) if self.running else None
+        return known if known is not None and known.heartbeat is message else None
 
     def has_link(self, peer: NodeId) -> bool:
         return peer in self._links

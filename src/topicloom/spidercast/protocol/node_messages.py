@@ -48,10 +48,9 @@ class NodeMessages(NodeParts):
     def _on_task(self, peer: NodeId, message: Any, now: float) -> None:
         task = self._tasks[message.task]
         TASK_HANDLERS[type(message)](task, peer, message, now)
-        if self._roots is None:
-            self._due = min(self._due, task.wake, task.beat, self._dissemination.next_timer())
-        else:
-            self._rearm()  # roots may have changed, and with them any timer
+        self._due = min(self._due, task.wake, task.beat, self._dissemination.next_timer())
+        if self._roots is not None and self._probes is not None:
+            self._due = min(self._due, self._roots.due, self._probes.due)
 
     def _on_connect(self, peer: NodeId, message: msg.Introduction, now: float) -> None:
         self._context.note_address(peer, message.address, first_hand=True)

@@ -82,6 +82,8 @@ class NodeParts(BaseCore):
         for task in self._tasks:
             if task.neighbors and task.beat > urgent:
                 task.beat = urgent
+                if self.running and urgent < self._due:
+                    self._due = urgent
 
     def _tell_at_once(self, now: float) -> None:
         """Send the heartbeats that are due since a neighbor was given up in this very moment."""

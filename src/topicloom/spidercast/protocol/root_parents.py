@@ -14,7 +14,6 @@ from topicloom.spidercast.protocol.node_state import NodeContext
 
 MOST_HOPS = 64
 HOLD = 2.0  # heartbeats for which a node without a path to a root does not believe in it again
-YOUNG = 10.0  # heartbeats of life in which everything changes, so that good news can wait for the next beat
 NO_ROOTS: Roots = {}
 
 
@@ -31,7 +30,7 @@ class RootParents:
 
     __slots__ = (
         "_announced", "_changed", "_context", "_doubts", "_least", "_lent", "_offers", "_parents", "_ready",
-        "_since", "_started", "_told", "_uses", "due", "number", "table", "urgent",
+        "_since", "_told", "_told_at", "_uses", "due", "number", "table", "urgent",
     )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
@@ -46,7 +45,7 @@ class RootParents:
         self._since: dict[Topic, float] = {}
         self._doubts: dict[Topic, _Doubt] = {}
         self._changed: dict[Topic, None] = {}  # topics not announced so far; a dict for its order
-        self._started = -inf
+        self._told_at = -inf  # when news of roots were last told
         self._ready = -inf  # until then roots are only listened to: the first links are still being made
         self._announced: Roots = NO_ROOTS
         self.number = 0
@@ -147,9 +146,11 @@ class RootParents:
         self._changed[topic] = None
         if not same:
             self._since[topic] = now
+        # Whoever told no news for a heartbeat passes them on at once; others wait for their next beat.
+        if self.urgent == inf:
             settings = self._context.settings
-            if now - self._started > YOUNG * settings.heartbeat:
-                self.urgent = min(self.urgent, now + settings.connect_timeout)
+            if now - self._told_at > settings.heartbeat:
+                self.urgent = now + settings.connect_timeout
 
 
 def sort_topics(topics: Iterable[Topic]) -> list[Topic]:

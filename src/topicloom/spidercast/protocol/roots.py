@@ -38,8 +38,7 @@ class TopicRoots(RootParents):
 
     def start(self, now: float) -> None:
         """Begin: every topic's root is this node itself."""
-        self._started = now
-        self.due = self._ready = now + self._context.settings.heartbeat
+        self.due = self._ready = self._told_at = now + self._context.settings.heartbeat
         self.interest_changed(now)
         self._changed.clear()
 
@@ -110,8 +109,9 @@ class TopicRoots(RootParents):
         if number > told + 1:
             return True
         self._told[peer] = number
-        offers, uses, sound = self._offers[peer], self._uses, self._sound_names(peer)
-        find, parent_of, ready = self.table.get, self._parents.get, now >= self._ready
+        offers, sound = self._offers[peer], self._sound_names(peer)
+        find, parent_of = self.table.get, self._parents.get
+        ready, is_parent = now >= self._ready, peer in self._uses
         for topic, root in roots.items():
             mine = find(topic)
             if mine is None:
@@ -121,11 +121,10 @@ class TopicRoots(RootParents):
             offers[topic] = root
             # A better root, or one from the parent; else it changes nothing: most do not.
             if ready and (
-                (root < mine and (root[1] != mine[1] or root[0] != mine[0]))
-                or (peer in uses and parent_of(topic) == peer)
+                (is_parent and parent_of(topic) == peer)
+                or ((root[1] != mine[1] or root[0] != mine[0]) and root < mine)
             ):
                 self._judge(topic, peer, root, now)
-                find = self.table.get  # it may be another table now
         return False
 
     def miss(self, peer: NodeId) -> None:
@@ -177,10 +176,11 @@ class TopicRoots(RootParents):
                 if topic in offers:
                     self._judge(topic, peer, offers[topic], now)
 
-    def announce(self) -> tuple[int, Roots]:
+    def announce(self, now: float) -> tuple[int, Roots]:
         """Return the last change and its number, a new one if something changed since."""
         if self._changed:
             self.number += 1
+            self._told_at = now
             self._announced = {topic: self.table[topic] for topic in self._changed}
             self._changed.clear()
         self.urgent = inf

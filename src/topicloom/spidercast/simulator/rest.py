@@ -16,25 +16,35 @@ class RestWatch:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._restless: list[NodeId] = []  # those that were not at rest when all were looked at
+        self._left: list[NodeId] = []  # not looked at in this round: the last one was not at rest
 
     def look(self) -> bool:
         """Tell whether nothing will happen any more but heartbeats and probes that find nothing.
 
         Only where no message is lost and all take the same time: otherwise any heartbeat may be missed.
         """
-        world, restless = self._world, self._restless
+        world, left = self._world, self._left
         if not world.is_steady:
             return False
-        while restless:
-            node = world.find(restless[-1])
-            if node is not None and not is_at_rest(node, world.find):
-                return False
-            restless.pop()
-        if not all(self._is_known(*mail) for mail in world.under_way()):
+        at_once = not left
+        left = self._left = left or [number for number, _ in world.here()]
+        if not self._are_at_rest(left) or not all(self._is_known(*mail) for mail in world.under_way()):
             return False
-        restless += [number for number, node in world.here() if not is_at_rest(node, world.find)]
-        return not restless and _name_one_root_each(node for _, node in world.here())
+        if not at_once:  # those looked at earlier may have been woken since
+            left += [number for number, _ in world.here()]
+            if not self._are_at_rest(left):
+                return False
+        return _name_one_root_each(node for _, node in world.here())
+
+    def _are_at_rest(self, left: list[NodeId]) -> bool:
+        """Take nodes off the list as long as they are at rest."""
+        find = self._world.find
+        while left:
+            node = find(left[-1])
+            if node is not None and not is_at_rest(node, find):
+                return False
+            left.pop()
+        return True
 
     def _is_known(self, receivers: Iterable[NodeId], sender: NodeId, message: object) -> bool:
         """Tell whether a message under way changes nothing at any of its receivers."""

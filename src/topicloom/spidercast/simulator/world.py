@@ -8,8 +8,20 @@ from dataclasses import dataclass, field
 
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
-from topicloom.spidercast.protocol.messages import Event, EventId, Graft, Have, Heartbeat, Prune, Topic, Want
+from topicloom.simulation.repeats import Repeats
+from topicloom.spidercast.protocol.messages import (
+    Event,
+    EventId,
+    Graft,
+    Have,
+    Heartbeat,
+    NodeId,
+    Prune,
+    Topic,
+    Want,
+)
 from topicloom.spidercast.protocol.node import Node
+from topicloom.spidercast.protocol.node_state import Neighbor
 from topicloom.wire.core import Deliver, Effect, LinkDown, LinkUp, Send
 
 # The messages that exist because of published events; all others are control messages.
@@ -87,7 +99,7 @@ class World(Loop[Node]):
     """Nodes by number, and what they have done so far."""
 
     def __init__(self, links: Links) -> None:
-        super().__init__(links, self._carry_out_of)
+        super().__init__(links, self._carry_out_of, Repeats(Heartbeat, _task_of, _ear_of))
         self.counters = Counters()
 
     def leave(self, number: int) -> None:
@@ -119,3 +131,12 @@ class World(Loop[Node]):
                 counters.links_made += 1
             elif type(effect) is LinkDown:
                 counters.links_ended += 1
+
+
+def _task_of(message: Heartbeat) -> int:
+    return message.task
+
+
+def _ear_of(core: object, sender: NodeId, message: Heartbeat) -> Neighbor | None:
+    """Return where a node notes this heartbeat, if it expects it."""
+    return core.ear(sender, message) if type(core) is Node else None
