@@ -14,8 +14,10 @@ TITLE = "divide and conquer"
 WAYS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("gm-m", {}),
     ("dcbr-m", {"p": "auto"}),
-    ("dcbr-m", {"p": "paper"}),
-    ("dcbr-m", {"p": 7}),
+    ("dcbr-m", {"p": "auto", "inner": "gm", "polish": "none"}),
+    ("dcbr-m", {"p": "auto", "inner": "gm-m"}),
+    ("dcbr-m", {"p": "paper", "inner": "gm-m", "lambda_": 3}),
+    ("dcbr-m", {"p": 7, "inner": "gm-m", "lambda_": 3}),
 )
 GROWTH = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
 PAPER = drawn(8_000, 1_000, "10:90", "uniform")  # the largest of [Chen2010]
@@ -39,9 +41,13 @@ def beside_gm_m(options: Options) -> Iterator[Row]:
         for builder, parameters in WAYS:
             if large and parameters.get("p") == 7:
                 continue  # groups of nearly the size that p=auto makes
-            case = ", ".join([builder, *(f"{key}={value}" for key, value in parameters.items())])
+            case = ", ".join([builder, *([_told(parameters)] if parameters else [])])
             cells = partial(_beside_cells, options, workload, builder, parameters, large)
             yield attempt(f"dcbr-m beside gm-m, {name}, best of {options.repeats}", case, cells)
+
+
+def _told(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key.removesuffix('_')}={value}" for key, value in parameters.items())
 
 
 def _beside_cells(
@@ -70,9 +76,7 @@ def growth(options: Options) -> Iterator[Row]:
     table = "dcbr-m : gm-m over V (T=1,000 s=10:90 uniform): time, then average and maximum degree"
     counts = GROWTH[: 3 if options.quick else None]
     for builder, parameters in WAYS[1:]:
-        yield attempt(
-            table, f"p={parameters['p']}", partial(_growth_cells, options, builder, parameters, counts)
-        )
+        yield attempt(table, _told(parameters), partial(_growth_cells, options, builder, parameters, counts))
 
 
 def _growth_cells(

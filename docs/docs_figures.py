@@ -1,6 +1,7 @@
 """Pictures of the documentation, made by the code that they show: `make docs-figures`.
 
-python docs/docs_figures.py          writes docs/report.png and docs/report-dark.png, with Chromium
+python docs/docs_figures.py          writes docs/report.png and docs/report-dark.png, with Chromium, and
+                                     docs/failures.svg, without
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import gzip
 import shutil
 import tempfile
 from pathlib import Path
+from runpy import run_path
 
 import topicloom
 from topicloom.overlay import sample_path
@@ -72,3 +74,6 @@ def draw() -> None:
 
 if __name__ == "__main__":
     draw()
+    run_path(str(HERE.parent / "examples" / "failures_figures.py"))["main"](
+        "2000", str(HERE / "failures.svg")
+    )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from runpy import run_path
+from types import ModuleType
 from typing import Any
 
 import typer.main
@@ -109,8 +110,10 @@ def on_post_build(config: MkDocsConfig) -> None:
     for page in sorted((ROOT / "docs" / "api").glob("*.md")):
         facade = page.read_text().split("::: ")[1].strip()
         shown = (Path(config.site_dir) / "api" / f"{page.stem}.html").read_text()
-        for name in import_module(facade).__all__:
-            if name != "__version__" and f'id="{facade}.{name}"' not in shown:
+        module = import_module(facade)
+        for name in module.__all__:
+            own_page = isinstance(getattr(module, name), ModuleType) and (page.parent / f"{name}.md").exists()
+            if name != "__version__" and not own_page and f'id="{facade}.{name}"' not in shown:
                 raise PluginError(f"{page.name} does not show {facade}.{name}")
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FACADES = ["topicloom", *(f"topicloom.{name}" for name in ("overlay", "spidercast", "content", "mesh"))]
+NAMES = ("overlay", "spidercast", "content", "mesh", "spark")
+FACADES = ["topicloom", *(f"topicloom.{name}" for name in NAMES)]
 DEEPER = re.compile(
     r"(?:from|import) (topicloom\.\w+\.[\w.]+|topicloom\.(?:base|tables|wire|simulation|api)\b)"
 )

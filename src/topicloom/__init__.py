@@ -16,11 +16,12 @@ from topicloom.base.lazy_names import lazy_names
 from topicloom.version import __version__
 
 if TYPE_CHECKING:
+    from topicloom import spark
     from topicloom.api.comparisons import BuildComparison, compare
     from topicloom.api.contents import PlannedContent, plan_content
     from topicloom.api.explanations import explain
     from topicloom.api.meshes import export, run_mesh
-    from topicloom.api.overlays import Measures, build, generate, inspect, measure, read, verify
+    from topicloom.api.overlays import Measures, build, generate, improve, inspect, measure, read, verify
     from topicloom.api.simulations import Simulation, simulate
     from topicloom.overlay.graphs.formats import load_graph
     from topicloom.overlay.model.build import Build
@@ -47,6 +48,7 @@ __all__ = [
     "explain",
     "export",
     "generate",
+    "improve",
     "inspect",
     "load_build",
     "load_graph",
@@ -55,6 +57,7 @@ __all__ = [
     "read",
     "run_mesh",
     "simulate",
+    "spark",
     "stop_session",
     "verify",
 ]
@@ -69,9 +72,11 @@ __getattr__, __dir__ = lazy_names(
         "Verdict": "overlay.model.verdict",
         "load_build": "overlay.model.build_folder",
         "load_graph": "overlay.graphs.formats",
+        "spark": "spark",
         "stop_session": "tables.spark.session",
         **dict.fromkeys(
-            ("Measures", "build", "generate", "inspect", "measure", "read", "verify"), "api.overlays"
+            ("Measures", "build", "generate", "improve", "inspect", "measure", "read", "verify"),
+            "api.overlays",
         ),
         "explain": "api.explanations",
         **dict.fromkeys(("BuildComparison", "compare"), "api.comparisons"),

@@ -46,7 +46,7 @@ def test_means_are_those_of_the_seeds_and_every_row_has_its_hops_and_splits(comp
         assert mean["edges"]["low"] <= mean["edges"]["mean"] <= mean["edges"]["high"]
     kept = {path.name for path in (tmp_path / "c").iterdir()}
     names = {f"{name}-{seed}" for name in ("gm", "ring-pt") for seed in (5, 6, 7)}
-    assert kept == names | {"summary.json", "degrees.png", "hops.png"}
+    assert kept == names | {"summary.json", "degrees.png", "hops.png", "splits.png"}
     assert json.loads((tmp_path / "c" / "summary.json").read_text())["means"] == found["means"]
     assert (
         compare(*DRAWN, "--algorithms", "gm", "--out", tmp_path / "c")[0] == 0
@@ -60,11 +60,11 @@ def test_tables_for_papers(compare):
     assert int(other["diameter_topic_max"]) <= 2 < float(row["hops_mean"]) + 2
     lines = compare(*words, "markdown")[1].splitlines()
     assert lines[0].startswith("| builder | edges | average degree |")
-    assert {line.count("|") for line in lines} == {10} and len(lines) == 4
+    assert {line.count("|") for line in lines} == {13} and len(lines) == 4
     latex = compare(*words, "latex")[1]
-    assert latex.startswith(r"\begin{tabular}{lrrrrrrrl}") and r"95\% up to" in latex
+    assert latex.startswith(r"\begin{tabular}{lrrrrrrrrrrl}") and r"95\% up to" in latex
     several = compare(*words, "latex", "--seeds", 2)[1]
-    assert several.count(r"\pm") == 14
+    assert several.count(r"\pm") == 20
     shown = compare(*DRAWN, "--algorithms", "gm,2d-oda")[1]
     assert "mean" in shown and "95%" in shown
     assert "±" in compare(*DRAWN, "--algorithms", "gm", "--seeds", 2)[1]

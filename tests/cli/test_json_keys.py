@@ -108,6 +108,10 @@ def test_builds(keys, cli, tmp_path):
     keys("measure --certify", "measure", out, out, "--certify")
     keys("verify", "verify", out, out)
     keys("build of no name", "build", table, "--certify", out=tmp_path / "default")
+    sturdy = tmp_path / "sturdy"
+    keys("build --survive", "build", table, "--survive", 1, out=sturdy)
+    keys("verify --survive", "verify", sturdy, sturdy, "--survive", 2, code=1)
+    keys("improve", "improve", table, out, "--rounds", 1, out=tmp_path / "improved")
     keys("build exact", "build", table, "--algorithm", "exact", out=tmp_path / "exact")
     keys("build dcbr-m", "build", table, "--algorithm", "dcbr-m", out=tmp_path / "dcbr-m")
 
@@ -146,6 +150,9 @@ def test_builds_on_spark(keys, cli, tmp_path, monkeypatch):
     resumed = ("build", table, *words, "--resume")
     keys("build on Spark", *resumed, out=tmp_path / "build")
     keys("build on Spark", *resumed, out=tmp_path / "build")
+    built = tmp_path / "build"
+    keys("measure on Spark", "measure", built, built, "--certify", "--engine", "spark")
+    keys("inspect on Spark", "inspect", table, "--engine", "spark")
 
 
 def test_split_topics(keys, tmp_path):

@@ -114,7 +114,7 @@ def phases_of(summary: Path) -> list[str]:
     groups = [str(level["groups"]) for level in levels[:-1]]
     represent = ["-".join(["represent", *groups[: count + 1]]) for count in range(len(groups))]
     build = [level["phase"].replace(" ", "-") for level in levels]
-    return ["ingest", "split", *represent, *build, "write", "verify"]
+    return ["ingest", "split", *represent, *build, "polish", "write", "verify"]
 
 
 @pytest.fixture(scope="module")

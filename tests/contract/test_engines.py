@@ -357,6 +357,36 @@ def test_verdicts_and_witnesses_are_the_same(both, cli, tmp_path):
     assert "made for another interest" in both("measure", tmp_path / "other.csv", tmp_path / "b")[0][2]
 
 
+def test_figures_on_spark_are_those_of_the_local_engine_where_they_are_known(cli, tmp_path):
+    (tmp_path / "i.csv").write_bytes(as_csv([*PAIRS, ("e", "y"), ("f", "z"), ("g", "z")]))
+    (tmp_path / "e.csv").write_bytes(b"u,v\na,b\nb,a\nb,b\nb,stranger\nc,other\nx\nc,b\n")
+    tables = (tmp_path / "i.csv", tmp_path / "e.csv")
+    here, there = (
+        json.loads(cli("measure", *tables, "--engine", engine, "--json", "--quiet")[1])
+        for engine in ("local", "spark")
+    )
+    unknown = there.pop("unknown")
+    assert {key for key, value in there.items() if value is None} == {*unknown}
+    assert {"splits_avg", "bridges", "diameter_overlay", "filtering_cost"} < {*unknown}
+    for key in {*here} - {*unknown, "seconds"}:
+        assert there[key] == here[key], key
+    assert set(there) == set(here)
+    here, there = (
+        json.loads(cli("inspect", tables[0], "--engine", engine, "--json", "--quiet")[1])
+        for engine in ("local", "spark")
+    )
+    assert there == here
+    code, _, said = cli("measure", *tables, "--engine", "spark", "--strict", "--quiet")
+    assert code == 2 and "refused" in said
+    (tmp_path / "e.csv").write_bytes(b"u,v\na,b\nb,a\nb,b\n")
+    code, _, said = cli("measure", *tables, "--engine", "spark", "--strict", "--quiet")
+    assert code == 2 and "1 self loops, 1 duplicate edges" in said
+    code, shown, said = cli("measure", *tables, "--engine", "spark", "--certify")
+    shown += said
+    assert code == 0 and "not known, because one task would have to hold the whole overlay" in shown
+    assert "one that is topic-connected has at least" in shown
+
+
 def test_constraints_are_read_alike(both, tmp_path):
     (tmp_path / "i.csv").write_bytes(as_csv(PAIRS))
     (tmp_path / "caps.csv").write_bytes(b"node,cap\n*,3\na,1\n")

@@ -71,10 +71,10 @@ class Joined(State):
                     self.NODES[v][t] = members
 
 
-def build_mm_edges(state: State) -> list[Pair]:
-    """Algorithm 2: pairs that do not raise the maximum degree first, best contribution first."""
+def build_mm_edges(state: State, inner: str = "gm-m") -> list[Pair]:
+    """Algorithm 2: pairs that do not raise the maximum degree first, best first; GM: no limit."""
     edges: list[Pair] = []
-    limit = max(state.degree, default=0)
+    limit = max(state.degree, default=0) if inner == "gm-m" else 10**9
     while state.candidates():
         while (step := state.best(below=limit)) is not None:
             state.add(*step[:2])
@@ -91,6 +91,7 @@ def naive_divide(
     coverage: int | None = None,
     seed: int = 0,
     kernel_nodes: int = 10**9,
+    inner: str = "gm-m",
 ) -> set[Pair]:
     """DCBR-M with coverage factor lambda, DCB-M with None: all edges.
 
@@ -115,7 +116,7 @@ def naive_divide(
     groups = naive_groups(interest, light, int(p), seed)
     edges: set[Pair] = set()
     for group in groups:
-        steps = [(*pair, 0) for pair in build_mm_edges(Joined(interest, group, []))]
+        steps = [(*pair, 0) for pair in build_mm_edges(Joined(interest, group, []), inner)]
         edges |= {step[:2] for step in naive_planted(interest, steps, group)}
     clumps, singles = represented(groups, everyone), bulk
     while coverage is not None and sum(map(len, clumps)) + len(singles) > kernel_nodes:
@@ -129,10 +130,10 @@ def naive_divide(
             count = (count + 1) // 2
         if count == 1:
             break
-        edges |= joined_edges(interest, groups, clumps, edges)
+        edges |= joined_edges(interest, groups, clumps, edges, inner)
         clumps, singles = reps, []
     rest = [*(v for clump in clumps for v in clump), *singles]
-    return edges | joined_edges(interest, [rest], clumps, edges)
+    return edges | joined_edges(interest, [rest], clumps, edges, inner)
 
 
 def naive_group_reps(
@@ -178,14 +179,14 @@ def naive_count(clumps: list[list[int]], singles: list[int], kernel_nodes: int) 
 
 
 def joined_edges(
-    interest: Interest, groups: list[list[int]], clumps: list[list[int]], edges: set[Pair]
+    interest: Interest, groups: list[list[int]], clumps: list[list[int]], edges: set[Pair], inner: str
 ) -> set[Pair]:
-    """The edges that GM-M adds in each group, clumps being joined and degrees counting all `edges`."""
+    """The edges that `inner` adds in each group, clumps being joined and degrees counting all `edges`."""
     found: set[Pair] = set()
     for group in groups:
         state = Joined(interest, group, [[v for v in clump if v in group] for clump in clumps])
         for u, v in edges:
             state.degree[u] += 1
             state.degree[v] += 1
-        found |= set(build_mm_edges(state))
+        found |= set(build_mm_edges(state, inner))
     return found

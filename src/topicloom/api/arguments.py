@@ -23,23 +23,35 @@ from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.build_folder import is_build, load_build
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.overlay.model.python_tables import edge_rows, is_graph, is_table, refuse
+from topicloom.overlay.model.python_tables import (
+    chosen_columns,
+    edge_rows,
+    is_graph,
+    is_spark,
+    is_table,
+    refuse,
+)
+from topicloom.overlay.model.spark_frames import pair_columns
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Pairs: TypeAlias = Iterable[Sequence[str | int]] | NDArray[Any]
 InterestLike: TypeAlias = (
     "Interest | Build | Pairs | Mapping[Any, Iterable[str | int]] | pa.Table | pandas.DataFrame | "
-    "networkx.Graph | PathLike"
+    "pyspark.sql.DataFrame | networkx.Graph | PathLike"
 )
 EdgesLike: TypeAlias = (
-    "Build | Overlay | Pairs | pa.Table | pandas.DataFrame | networkx.Graph | igraph.Graph | PathLike"
+    "Build | Overlay | Pairs | pa.Table | pandas.DataFrame | pyspark.sql.DataFrame | networkx.Graph | "
+    "igraph.Graph | PathLike"
 )
 if TYPE_CHECKING:
     import igraph
     import networkx
     import pandas
+    import pyspark.sql
 
-EDGES = "a Build, an Overlay, pairs of node names, a table (pandas, Arrow) or a graph (networkx, igraph)"
+EDGES = (
+    "a Build, an Overlay, pairs of node names, a table (pandas, Arrow, Spark) or a graph (networkx, igraph)"
+)
 
 
 def as_interest(value: InterestLike, argument: str = "interest") -> Interest:
@@ -68,6 +80,10 @@ def as_rows(value: EdgesLike, argument: str = "edges") -> Overlay | pa.Table:
             f"`{argument}` is the path {str(value)!r}, where no build is; it takes {EDGES}, or the path of a "
             "build"
         )
+    if is_spark(value):
+        frame: Any = value
+        columns = chosen_columns(frame, ("u", "v"), argument, first_two=True)
+        return edge_rows(pair_columns(frame, *columns), argument)
     table = is_table(value) or is_graph(value)
     if not table and (isinstance(value, Interest | dict) or not hasattr(value, "__iter__")):
         raise refuse(argument, EDGES, value)

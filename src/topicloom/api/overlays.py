@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
 from topicloom.api.arguments import (
     EdgesLike,
     InterestLike,
+    PathLike,
     as_interest,
     as_overlay,
     as_rows,
     check_flag,
-    check_path,
     check_text,
     check_whole,
     clock,
 )
+from topicloom.api.tables import described
 from topicloom.base.notebook import html_table, text_table
+from topicloom.base.parameters import check_values
 from topicloom.base.progress import Progress
+from topicloom.base.warn import warn_caller
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.default import DEFAULT
+from topicloom.overlay.builders.improve import improve_overlay, improve_parameters
 from topicloom.overlay.builders.registry import check_parameters
 from topicloom.overlay.jobs.build_request import BuildRequest
-from topicloom.overlay.measures.connectivity import check_edge_rows, check_overlay
+from topicloom.overlay.measures.connectivity import (
+    check_edge_rows,
+    check_overlay,
+    node_codes,
+    sound_edges,
+)
 from topicloom.overlay.measures.profile import Profile
 from topicloom.overlay.measures.registry import measure_overlay
+from topicloom.overlay.measures.survival import check_deaths, check_survival
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
-from topicloom.overlay.model.python_tables import refuse
+from topicloom.overlay.model.python_tables import is_spark, refuse
 from topicloom.overlay.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 class Measures(dict[str, Any]):
@@ -49,8 +61,11 @@ class Measures(dict[str, Any]):
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: PathLike | DataFrame | None = None,
     *,
+    table: str | None = None,
+    sql: str | None = None,
+    options: Mapping[str, str] | None = None,
     node_column: str | int | None = None,
     topic_column: str | int | None = None,
     header: bool = True,
@@ -66,7 +81,10 @@ def read(
     spark_conf: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Interest:
-    """Read an interest table (CSV, TSV, JSON lines, Parquet; file, folder or build).
+    """Read an interest table (CSV, TSV, JSON lines, Parquet; file, folder or build), or a DataFrame of Spark.
+
+    Instead of a path also a `table` of Spark's catalog, the result of a query (`sql`), or what another
+    `format` of Spark loads with `options`: orc, jdbc, delta.
 
     The same rules as on the command line. Spark reads it; with `engine="local"` this process does, for files
     of this machine up to 256 MiB, and for a build anyway unless `engine="spark"`. Columns are names, or
@@ -82,60 +100,40 @@ def read(
     ...     read(path, engine="local")
     Interest(2 nodes, 2 topics, 3 subscriptions)
     """
-    import warnings
-
     from topicloom.overlay.jobs.interest_table import InterestTable
-    from topicloom.tables.source import are_small, interest_source
-    from topicloom.tables.spark.session import passing_session
+    from topicloom.tables.source import are_small
+    from topicloom.tables.spark.session import active_session, passing_session
     from topicloom.tables.spark.spark_choice import SparkChoice
 
-    check_path("path", path, "the path of a table")
     check_text("engine", engine, "auto, local or spark")
-    columns = {
-        "first": _column("node_column", node_column),
-        "second": _column("topic_column", topic_column),
-    }
     check_text("master", master, "the address of a Spark master", none=True)
-    check_text("separator", separator, "one character", none=True)
-    check_text("encoding", encoding, "the name of an encoding")
-    check_text("format", format, "csv, tsv, json or parquet", none=True)
-    check_flag("quote", quote, none=True)
-    flags = {"header": header, "multiline": multiline, "strict": strict}
-    for name, value in (flags | {"subscribers_only": subscribers_only}).items():
+    for name, value in {"strict": strict, "subscribers_only": subscribers_only}.items():
         check_flag(name, value)
     if spark_conf is not None and not isinstance(spark_conf, Mapping):
         raise refuse("spark_conf", "a dictionary of settings", spark_conf)
-    source = interest_source(
+    source = described(
         path,
+        table=table,
+        sql=sql,
+        format=format,
+        options=options,
+        node_column=node_column,
+        topic_column=topic_column,
         header=header,
         separator=separator,
         quote=quote,
         multiline=multiline,
         encoding=encoding,
-        format=format,
-        **columns,
     )
-    spark = SparkChoice(master, dict(spark_conf or {}), are_small(os.fspath(path)), engine)
-    watch = clock(progress)
-    notices: list[str] = []
-    try:
-        with passing_session():
-            table = InterestTable(source, spark, subscribers_only, strict, notices.append, watch)
-            return table.load().interest
-    finally:
-        for text in notices:
-            warnings.warn(text, stacklevel=2)  # the caller's line, however deep the notice arose
-
-
-def _column(name: str, value: object) -> str | None:
-    """Return a column as the reader takes it; positions are numbers from 1."""
-    if isinstance(value, str | None):
-        return value
-    try:
-        check_whole(name, value, least=1)
-    except UsageError:
-        raise refuse(name, "the name of a column, or its position from 1", value) from None
-    return str(value)
+    small = source.origin is None and are_small(source.path)
+    given = None
+    if source.origin is not None and master is None and not spark_conf:
+        # What a name means, only the session knows in which it was given.
+        given = getattr(path, "sparkSession", None) or active_session()
+    spark = SparkChoice(master, dict(spark_conf or {}), small, engine, given)
+    with passing_session():
+        found = InterestTable(source, spark, subscribers_only, strict, warn_caller, clock(progress))
+        return found.load().interest
 
 
 def generate(
@@ -192,6 +190,7 @@ def build(
     start: EdgesLike | None = None,
     seed: int = 0,
     threads: int | None = None,
+    engine: str = "local",
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Build:
@@ -203,9 +202,21 @@ def build(
     builder that does not honour them refuses. Where they keep a topic from being connected the best
     overlay found is returned, and its `report` says why.
 
+    With `engine="spark"` Spark builds, in the session of a DataFrame or else in the one of this process; the
+    edges come back. `topicloom.spark.build` leaves them there.
+
     >>> build([("a", "x"), ("b", "x")], "gm")
     Build(gm, 2 nodes, 1 edge, maximum degree 1)
     """
+    if engine not in ("local", "spark"):
+        raise refuse("engine", "local or spark", engine)
+    if engine == "spark":
+        from topicloom.api.frames import build_there
+
+        limited = [name for name, one in (("constraints", constraints), ("start", start)) if one is not None]
+        if limited:
+            raise UsageError(f"`{limited[0]}` needs the interest in memory: leave out `engine`")
+        return build_there(interest, algorithm, parameters, seed, threads, clock(progress))
     found = as_interest(interest)
     check_text("algorithm", algorithm, "the name of a builder", none=True)
     check_whole("seed", seed)
@@ -227,10 +238,56 @@ def build(
     return replace(made, interest=found, overlay=made.overlay.with_interest(found))
 
 
-def verify(interest: InterestLike, edges: EdgesLike, *, progress: Progress | None = None) -> Verdict:
+def improve(
+    interest: InterestLike,
+    edges: EdgesLike,
+    *,
+    objective: str = "edges",
+    constraints: Constraints | None = None,
+    time_limit: float = 60.0,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Build:
+    """Search for `time_limit` seconds for an overlay better than `edges`, as `topicloom improve` does.
+
+    `objective` is edges, max-degree, hops, mean-hops or cost. `parameters` are `survive`, `extra_edges`,
+    `max_hops`, `max_degree` and `rounds`. The result is never worse by the objective, and neither edges nor
+    maximum degree nor the most hops inside a topic grow. Topics that are split are joined first.
+
+    >>> wants = {node: ["x"] for node in "abcd"}
+    >>> improve(wants, [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")], rounds=1, max_hops="none").n_edges
+    3
+    """
+    found = as_interest(interest)
+    check_whole("seed", seed)
+    check_whole("threads", threads, least=1, none=True)
+    if constraints is not None and not isinstance(constraints, Constraints):
+        raise refuse("constraints", "what Constraints.of makes", constraints)
+    asked = parameters | {"objective": objective, "time_limit": time_limit}
+    made = improve_overlay(
+        found,
+        as_overlay(found, edges),
+        constraints=constraints or UNCONSTRAINED,
+        seed=seed,
+        threads=threads,
+        progress=clock(progress),
+        **check_values("improve", improve_parameters(), asked),
+    )
+    return replace(made, interest=found, overlay=made.overlay.with_interest(found))
+
+
+def verify(
+    interest: InterestLike, edges: EdgesLike, *, survive: int = 0, progress: Progress | None = None
+) -> Verdict:
     """Prove topic-connectivity in memory; the verdict has witnesses where it does not hold.
 
-    Edges are a build, an overlay, pairs of node names, a frame, a table or a graph. Edges with unknown nodes,
+    With `survive` (1 or 2) it also has a proof, `survival`, that every topic stays connected when any so many
+    nodes die, or who must die to split one.
+
+    Edges are a build, an overlay, pairs of node names, a frame, a table or a graph. An interest that is a
+    DataFrame of Spark stays there, and Spark proves it at any size. Edges with unknown nodes,
     self-loops and repeated edges are counted and play no part in the proof.
 
     >>> wants = {"a": ["x"], "b": ["x", "y"], "c": ["y"]}
@@ -239,11 +296,28 @@ def verify(interest: InterestLike, edges: EdgesLike, *, progress: Progress | Non
     >>> verify(wants, [("a", "b")]).witnesses[0].topic
     'y'
     """
+    check_whole("survive", survive, least=0)
+    check_deaths(survive)
+    if is_spark(interest):
+        from topicloom.api.dataframes import verify as verify_there
+
+        if survive:
+            raise UsageError("`survive` is proved in memory: give `Interest.from_spark(df)` as the interest")
+        frame: Any = interest
+        return verify_there(frame, edges, progress=progress)
     found, rows = as_interest(interest), as_rows(edges)
     watch = clock(progress)
     if isinstance(rows, Overlay):
-        return check_overlay(found, rows, progress=watch)
-    return check_edge_rows(found, rows, progress=watch)
+        verdict = check_overlay(found, rows, progress=watch)
+    else:
+        verdict = check_edge_rows(found, rows, progress=watch)
+    if survive:
+        table = rows.to_arrow() if isinstance(rows, Overlay) else rows
+        u, v = (node_codes(table[end], found.node_ids) for end in ("u", "v"))
+        sound = sound_edges(u, v, found.n_nodes)
+        overlay = Overlay.from_edges(found.node_ids, sound.low, sound.high)
+        verdict = replace(verdict, survival=check_survival(found, overlay, survive, progress=watch))
+    return verdict
 
 
 def _is_same(one: Interest, other: Interest) -> bool:

@@ -75,10 +75,11 @@ class LogAxis:
         """Return the value at a pixel."""
         return self.low * math.pow(self.high / self.low, pixel / self.pixels)
 
-    def ticks(self) -> list[int]:
-        """Return round numbers; more of them where the scale is short."""
+    def ticks(self) -> list[float]:
+        """Return round numbers; more of them where the scale is short. Between whole ones there are none."""
         steps = (1, 2, 5) if self.high > 20 * self.low else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
-        found = [round(step * 10**power) for power in range(8) for step in steps if power or step != 1.5]
+        found: list[float] = [step / 100 for step in (1, 2, 5, 10, 20, 50) if self.low < 0.7]
+        found += [round(step * 10**power) for power in range(8) for step in steps if power or step != 1.5]
         return [step for step in found if self.low <= step <= self.high]
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from msgspec.structs import asdict
 
 from topicloom.base.addresses import is_address
 from topicloom.base.counts import counted, proved_told
-from topicloom.base.summaries import Report
+from topicloom.base.summaries import UNSET, Report
 from topicloom.cli.console import Screen
+from topicloom.cli.deaths_told import deaths_missed, deaths_told
 from topicloom.cli.hops_told import hops_missed, hops_told
 from topicloom.cli.options import (
     Certify,
@@ -32,7 +34,10 @@ topicloom build table.tsv --no-header --algorithm gm-m --out my-overlay --json
 topicloom build table.parquet --algorithm gm --set redundancy=2 --out robust
 topicloom build table.csv --caps caps.csv --forbid firewall.csv --start my-overlay --out limited
 topicloom build table.csv --max-hops 16 --max-degree 8 --out my-overlay
+topicloom build table.csv --survive 1 --out sturdy
+topicloom build table.csv --extra-edges 10% --out my-overlay
 topicloom build table.csv --out my-overlay --certify
+topicloom build --sql "SELECT node, topic FROM sales.wants WHERE active" --out my-overlay
 topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay
 topicloom build huge.parquet --algorithm dcbr-m --engine spark --out huge-overlay --resume
 topicloom build --list
@@ -75,6 +80,13 @@ def build(
         str | None,
         "The most edges of a node to aim at: a number or auto. For a limit that holds use --caps.",
     ] = None,
+    survive: Annotated[
+        str | None, "Every topic stays connected when any so many nodes die: 1 or 2; 0: none need."
+    ] = None,
+    extra_edges: Annotated[
+        str | None,
+        typer.Option(metavar="P%", help="Add so many edges where they save the most splits by a death."),
+    ] = None,
     seed: Seed = 0,
     resume: Annotated[bool, "Go on with the unfinished Spark build in --out."] = False,
     threads: Threads = None,
@@ -85,8 +97,8 @@ def build(
     """Build an overlay in which every topic's subscribers are connected, prove it, and write it to a folder.
 
     Exit 0: built and proved. Exit 1: not every topic is connected, because of constraints or a fault, or not
-    within the hops asked for, or more than a tenth of the rows was refused, or a node or topic occurs in
-    refused rows only (the folder is written all the same).
+    within the hops asked for, or does not survive the deaths asked for, or more than a tenth of the rows was
+    refused, or a node or topic occurs in refused rows only (the folder is written all the same).
     """
     from topicloom.cli.calibrate import calibrate
     from topicloom.overlay.jobs.build import build_to_folder
@@ -107,12 +119,14 @@ def build(
         set_ or [],
         max_hops=max_hops,
         max_degree=max_degree,
+        survive=survive,
+        extra_edges=extra_edges,
         seed=seed,
         threads=threads,
         certify=certify,
     )
     with screen.working() as progress:
-        interest = table.table(spark, screen, progress)
+        interest = table.ready(spark, screen, progress)
         task = BuildTask(
             interest,
             place_of(out, interest.spark, progress),
@@ -131,16 +145,19 @@ def build(
     lines = _told(summary, out)
     if not screen.quiet and "topics_split" not in summary.report and not missing:
         lines.append(f"next: topicloom measure {out} {out}")
-    holds = summary.topic_connected and not hops_missed(summary) and not missing
-    screen.report(summary, *lines, holds=holds, why=[*_split_told(summary), *hops_missed(summary), *missing])
+    why = [*_split_told(summary), *deaths_missed(summary), *hops_missed(summary), *missing]
+    screen.report(summary, *lines, holds=summary.topic_connected and not why, why=why)
 
 
 def _told(summary: BuildSummary, out: str) -> list[str]:
     from topicloom.overlay.jobs.certify import certificate_told
+    from topicloom.overlay.model.verdict import survival_told
 
     if summary.topic_connected:
         of_what = " for the rows that were read" if summary.rejected else ""
         proof = proved_told(summary.topics, of_what)
+        if summary.survival is not UNSET and summary.survival.survives:
+            proof += f"; {survival_told(summary.survival)}"
     else:
         proof = f"NOT topic-connected: {counted(summary.topics_partitioned, 'topic is', 'topics are')} split"
     seconds = summary.seconds
@@ -152,6 +169,7 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
         f"maximum {summary.degree_max:,}",
         *_taken_told(summary.report),
         *hops_told(summary),
+        *deaths_told(summary),
         *_constraints_told(summary),
         proof,
         *certificate_told(summary.certificate, asdict(summary)),
@@ -163,8 +181,6 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
 
 def _rejects(summary: BuildSummary) -> str:
     """Return where in the result the refused rows are."""
-    from topicloom.base.summaries import UNSET
-
     name = "rejects.parquet"
     return name if summary.tables is UNSET else summary.tables[name]
 

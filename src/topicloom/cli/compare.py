@@ -16,7 +16,7 @@ from topicloom.cli.comparison_text import FORMATS, check_format, comparison_text
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EngineOptions, InterestOptions, ReportFile, Seed, Threads
 from topicloom.cli.reports import result_folder, write_page
-from topicloom.cli.tables import comparison_table, means_table
+from topicloom.cli.tables import comparison_table, deaths_table, means_table
 from topicloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,15 +96,15 @@ def compare(
     check_format(output_format)
     requests = requests_of(algorithms, set_ or [], seed, threads)
     plots.check(frontier=frontier)
-    workload = drawn.workload(interest.interest, seed)
+    workload = drawn.workload(interest.shown if interest.given else "", seed)
     if report is not None and drawn.seeds is not None:
         raise UsageError("--report goes without --seeds: it is about one interest")
-    name = f"{workload.nodes:,} drawn nodes" if workload is not None else Path(interest.interest).name
+    name = f"{workload.nodes:,} drawn nodes" if workload is not None else interest.shown
     with screen.working() as progress, result_folder(out, report, name.partition(".")[0]) as folder:
         if workload is None:
             from topicloom.overlay.jobs.compare import compare_table
 
-            table = interest.table(spark, screen, progress)
+            table = interest.ready(spark, screen, progress)
             comparison = compare_table(table, requests, out=folder, frontier=frontier)
         else:
             from topicloom.overlay.jobs.compare_drawn import compare_drawn
@@ -165,6 +165,7 @@ def _tables(comparison: Comparison) -> list[object]:
     else:
         count = len(comparison.means[0].seeds)
         parts = [means_table(f"{count} drawn workloads, the first: {title}", comparison.means)]
+    parts.append(deaths_table(comparison.rows if comparison.means is UNSET else comparison.means))
     if comparison.frontier is not UNSET:
         from topicloom.cli.comparison_plots import frontier_table
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topicloom.overlay.jobs.compare import Comparison
     from topicloom.overlay.jobs.frontier import FrontierPoint
 
-PLOT, HOPS, FRONTIER = "degrees.png", "hops.png", "frontier.png"
+PLOT, HOPS, SPLITS, FRONTIER = "degrees.png", "hops.png", "splits.png", "frontier.png"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,16 @@ class PlotFiles:
 
     plot: Annotated[Path | None, "Where to save the plot of degrees."] = None
     hops_plot: Annotated[Path | None, "Where to save degree against hops."] = None
+    splits_plot: Annotated[Path | None, "Where to save degree against the topics that one death splits."] = (
+        None
+    )
     frontier_plot: Annotated[Path | None, "With --frontier: edges against degree and hops."] = None
 
     def check(self, *, frontier: bool) -> None:
         """Refuse what cannot be drawn, before any work."""
         from topicloom.base.charts import check_chart_path
 
-        for path in (self.plot, self.hops_plot, self.frontier_plot):
+        for path in (self.plot, self.hops_plot, self.splits_plot, self.frontier_plot):
             if path is not None:
                 check_chart_path(path)
         if self.frontier_plot is not None and not frontier:
@@ -43,13 +46,14 @@ class PlotFiles:
     def draw(self, comparison: Comparison, name: str, out: Path | None, progress: Progress) -> dict[str, str]:
         """Save the plots that are asked for; return their files by key."""
         from topicloom.base.charts import degree_chart, save_chart
-        from topicloom.overlay.charts import Dot, FrontierDot, frontier_chart, hops_scatter
+        from topicloom.overlay.charts import Dot, FrontierDot, frontier_chart, hops_scatter, splits_scatter
 
         first = dict.fromkeys(row.algorithm for row in comparison.rows)  # of several workloads the first
         rows = [next(row for row in comparison.rows if row.algorithm == key) for key in first]
         places = {
             "plot": self.plot or (out and out / PLOT),
             "hops_plot": self.hops_plot or (out and out / HOPS),
+            "splits_plot": self.splits_plot or (out and out / SPLITS),
             "frontier_plot": self.frontier_plot or (out and out / FRONTIER),
         }
         charts: dict[str, Any] = {}
@@ -61,6 +65,9 @@ class PlotFiles:
                 row.algorithm: Dot(row.degree_avg, row.diameter_topic_max or 0, "builder") for row in rows
             }
             charts["hops_plot"] = hops_scatter(dots, f"Degree against hops for {name}")
+        if places["splits_plot"] and any(row.edges for row in rows):
+            dots = {row.algorithm: Dot(row.degree_avg, row.splits_avg, "builder") for row in rows}
+            charts["splits_plot"] = splits_scatter(dots, f"Degree against splits for {name}")
         if places["frontier_plot"] and comparison.frontier is not UNSET:
             marks = [
                 FrontierDot(one.edges, one.degree_max, one.diameter_topic_max, *_asked(one))

@@ -21,6 +21,9 @@ COLUMNS = (
     ("diameter_topic_max", "hops, largest", 0),
     ("hops_mean", "hops, mean", 2),
     ("hops_p95", "hops, 95% up to", 0),
+    ("splits_avg", "topics split by a death, mean", 2),
+    ("splits_max", "topics split by a death, most", 0),
+    ("bridges", "bridges", 0),
     ("seconds_build", "seconds to build", 2),
 )
 _IN_LATEX = str.maketrans(

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 EXAMPLES = """
 topicloom inspect table.csv
 topicloom inspect table.tsv.gz --no-header --json
+topicloom inspect --table sales.public.wants --node-column customer --topic-column channel
+topicloom inspect --input-format jdbc --option url=jdbc:postgresql://host/db --option dbtable=wants \\
+    --spark-conf spark.jars=postgresql.jar
 """
 
 
@@ -22,7 +25,7 @@ def inspect(interest: InterestOptions, spark: EngineOptions, screen: Screen, thr
     from topicloom.overlay.jobs.measure import inspect_table
 
     with screen.working() as progress:
-        found = inspect_table(interest.table(spark, screen, progress), threads=threads)
+        found = inspect_table(interest.ready(spark, screen, progress), threads=threads)
     profile = found.profile
     top = [[row.topic, f"{row.subscribers:,}", f"{row.share:.1%}"] for row in profile.top_topics]
     screen.report(
@@ -35,6 +38,7 @@ def inspect(interest: InterestOptions, spark: EngineOptions, screen: Screen, thr
 
 def _figures(found: Inspected) -> list[tuple[str, str]]:
     profile, size, alike = found.profile, found.profile.subscription_size, found.profile.alike
+    components = "not known" if profile.components is None else f"{profile.components:,}"
     sampled = "" if alike.intersection_exact else f", sample of {alike.intersection_nodes:,} nodes"
     return [
         ("nodes", f"{profile.nodes:,}"),
@@ -51,7 +55,7 @@ def _figures(found: Inspected) -> list[tuple[str, str]]:
             f"{size.min} / {size.avg:.1f} / {size.median:g} / {size.max}",
         ),
         ("topics with one subscriber", f"{profile.topics_single:,}"),
-        ("components (no topic is shared between them)", f"{profile.components:,}"),
+        ("components (no topic is shared between them)", components),
         ("nodes with exactly the topics of another", f"{profile.identical_share:.0%}"),
         (f"top-{alike.intersection_d} intersection{sampled}", f"{alike.intersection:.0f}%"),
     ]

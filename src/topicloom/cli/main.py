@@ -20,8 +20,8 @@ DEBUG = "TOPICLOOM_DEBUG"
 PATIENCE = 3.0  # seconds that processes of ours get to end after an interrupt
 INTERRUPTED = 130
 COMMANDS = (
-    "generate", "inspect", "build", "verify", "measure", "compare", "explain", "simulate", "export", "run",
-    "mesh", "content", "report", "reproduce", "demo", "example", "pack", "warm",
+    "generate", "inspect", "build", "improve", "verify", "measure", "compare", "explain", "simulate",
+    "export", "run", "mesh", "content", "report", "reproduce", "demo", "example", "pack", "warm",
 )  # fmt: skip
 
 app = group_app(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import asdict
 
 from topicloom.base.summaries import Figures
 from topicloom.cli.console import Screen
-from topicloom.cli.options import Certify, EdgeOptions, EngineOptions, InterestOptions, Threads
+from topicloom.cli.options import Certify, EdgeOptions, EngineOptions, InterestOptions, Threads, in_turn
 from topicloom.cli.tables import figures_table
 
 EXAMPLES = """
@@ -31,9 +31,10 @@ def measure(
     from topicloom.overlay.jobs.certify import certificate_told
     from topicloom.overlay.jobs.measure import measure_tables
 
+    interest, edges = in_turn(interest, edges)
     with screen.working() as progress:
         found = measure_tables(
-            interest.table(spark, screen, progress), edges.source(), threads=threads, bounds=certify
+            interest.ready(spark, screen, progress), edges.source(), threads=threads, bounds=certify
         )
     measures = found.measures
     certificate = certificate_told(found.certificate, measures)
@@ -41,7 +42,16 @@ def measure(
     for name, count in asdict(found.left_out).items():
         if count:
             rows.append((f"left out: {name.replace('_', ' ')}", f"{count:,}"))
-    screen.report(found, figures_table(None, rows), *certificate)
+    reasons = found.unknown or {}
+    unknown = [f"not known, because {why}: {', '.join(keys)}" for why, keys in _by_reason(reasons).items()]
+    screen.report(found, figures_table(None, rows), *certificate, *unknown)
+
+
+def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for key, why in reasons.items():
+        found.setdefault(why, []).append(key)
+    return found
 
 
 def _rows(found: Figures) -> Iterator[tuple[str, str]]:
@@ -51,15 +61,20 @@ def _rows(found: Figures) -> Iterator[tuple[str, str]]:
     for figure in (figure for entry in MEASURES.values() for figure in entry.figures if figure.label):
         unit = found.get(figure.unit, figure.unit)
         value = found[figure.key]
+        if value is None:
+            yield f"{figure.label} ({unit})" if unit else figure.label, "not known"
+            continue
         shown = FORMS[figure.form](value) if figure.form in FORMS else format(value, figure.form)
         yield f"{figure.label} ({unit})" if unit else figure.label, shown
 
 
-def _bounds(values: tuple[float, float] | tuple[None, None]) -> str:
+def _bounds(values: tuple[float | None, float | None]) -> str:
     low, high = values
-    if low is None or high is None:
+    if low is None:
         return "none: no topic is connected"
-    form = ",.2f" if isinstance(high, float) else ","
+    form = ",.2f" if isinstance(low, float) else ","
+    if high is None:
+        return f"at least {low:{form}}"
     return format(high, form) if low == high else f"between {low:{form}} and {high:{form}}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -10,6 +10,7 @@ import typer
 
 from topicloom.base.progress import Progress
 from topicloom.cli.console import Screen
+from topicloom.cli.spark_tables import named_table
 from topicloom.cli.standard_input import path_of
 from topicloom.errors import UsageError
 
@@ -48,11 +49,30 @@ class ReadingOptions:
     ] = "utf-8"
     subscribers_only: Annotated[bool, "Leave out rows whose role is pub."] = False
     strict: Annotated[bool, "Any refused row is an error (exit 2)."] = False
+    table: Annotated[str | None, "A table of Spark's catalog instead: catalog.schema.name.", "NAME"] = None
+    sql: Annotated[str | None, "The result of a query of Spark instead.", "QUERY"] = None
+    input_format: Annotated[
+        str | None, "A format that Spark reads by itself: orc, avro, jdbc, delta, iceberg ...", "FORMAT"
+    ] = None
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option for that format or table.")
+    ] = None
+
+    @property
+    def named(self) -> bool:
+        """Is the table named by an option of Spark's?"""
+        given = self.table, self.sql, self.input_format, self.option or None
+        return any(one is not None for one in given)
 
     def source_at(self, table: str, word: str) -> TableSource:
         """Return the table of this name as described; `word` is the option or argument that named it."""
         from topicloom.tables.source import interest_source
 
+        text = {"format": self.format, "no_header": self.no_header, "separator": self.separator}
+        text |= {"quote": self.quote, "multiline": self.multiline, "encoding": self.encoding != "utf-8"}
+        origin = named_table(table, word, self.table, self.sql, self.input_format, self.option, text)
+        if origin is not None:
+            return interest_source(origin=origin, first=self.node_column, second=self.topic_column)
         path, content = path_of(table, word)
         return interest_source(
             path,
@@ -88,16 +108,26 @@ class InterestOptions(ReadingOptions):
         ),
     ] = ""
 
+    @property
+    def given(self) -> bool:
+        """Is there a table at all?"""
+        return bool(self.interest) or self.named
+
+    @property
+    def shown(self) -> str:
+        """Return what charts and pages call it."""
+        return Path(self.interest).name or self.table or self.input_format or "query"
+
     def source(self) -> TableSource:
         """Return the table as described."""
-        if not self.interest:
+        if not self.given:
             raise UsageError("INTEREST is missing; name a table of (node, topic) pairs")
         return self.source_at(self.interest, "INTEREST")
 
-    def table(self, spark: EngineOptions, screen: Screen, progress: Progress) -> InterestTable:
+    def ready(self, spark: EngineOptions, screen: Screen, progress: Progress) -> InterestTable:
         """Return what the jobs need to read it."""
         source = self.source()
-        return self.table_of(source, spark.choice(source.place), screen, progress)
+        return self.table_of(source, spark.choice_of(source), screen, progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +141,29 @@ class EdgeReadingOptions:
     edges_no_header: Annotated[bool, "No header row there."] = False
     edges_separator: Annotated[str | None, "Its field separator."] = None
     edges_encoding: Annotated[str, "Its encoding."] = "utf-8"
+    edges_table: Annotated[str | None, "A table of Spark's catalog instead.", "NAME"] = None
+    edges_sql: Annotated[str | None, "The result of a query of Spark instead.", "QUERY"] = None
+    edges_input_format: Annotated[str | None, "A format that Spark reads by itself.", "FORMAT"] = None
+    edges_option: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option for that format or table.")
+    ] = None
+
+    @property
+    def named(self) -> bool:
+        """Is the table named by an option of Spark's?"""
+        given = self.edges_table, self.edges_sql, self.edges_input_format, self.edges_option or None
+        return any(one is not None for one in given)
 
     def source_at(self, table: str, word: str) -> TableSource:
         """Return the table of this name as described; `word` is the argument that named it."""
         from topicloom.tables.source import edges_source
 
+        text = {"edges_no_header": self.edges_no_header, "edges_separator": self.edges_separator}
+        text["edges_encoding"] = self.edges_encoding != "utf-8"
+        named = self.edges_table, self.edges_sql, self.edges_input_format, self.edges_option
+        origin = named_table(table, word, *named, text, prefix="edges_")
+        if origin is not None:
+            return edges_source(origin=origin, first=self.u_column, second=self.v_column)
         path, content = path_of(table, word)
         return edges_source(
             path,
@@ -139,9 +187,19 @@ class EdgeOptions(EdgeReadingOptions):
 
     def source(self) -> TableSource:
         """Return the table as described."""
-        if not self.edges:
+        if not self.edges and not self.named:
             raise UsageError("EDGES is missing; name a build folder or a table with columns u, v")
         return self.source_at(self.edges, "EDGES")
+
+
+def in_turn(interest: InterestOptions, edges: EdgeOptions) -> tuple[InterestOptions, EdgeOptions]:
+    """Return both tables where one word may stand for either: arguments name what no option names.
+
+    With INTEREST named by an option, a word that stands alone is EDGES.
+    """
+    if interest.named and interest.interest and not edges.edges and not edges.named:
+        return replace(interest, interest=""), replace(edges, edges=interest.interest)
+    return interest, edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,3 +264,7 @@ class EngineOptions(SparkOptions):
     def choice(self, *inputs: str, engine: str | None = None) -> SparkChoice:
         """Return what the jobs need to read tables."""
         return SparkOptions.choice(self, *inputs, engine=engine or self.engine)
+
+    def choice_of(self, source: TableSource) -> SparkChoice:
+        """Return what the jobs need to read this table; nobody knows how large one is that is no file."""
+        return self.choice(*([source.place] if source.origin is None else []))

@@ -69,6 +69,10 @@ def reproduce(
     if list_:
         return screen.report(*_listing(), always=True)
     name = interest.interest
+    if interest.named:
+        if full or quick:
+            raise UsageError(f"--{'full' if full else 'quick'} is for experiments, and this is a table")
+        return _compare(interest, spark, screen, algorithms, out, seed, threads)
     if quick and full:
         raise UsageError("--quick and --full exclude each other: give one of them")
     if not name:
@@ -174,17 +178,18 @@ def _compare(
     requests = requests_of(algorithms, [], seed, threads)
     with screen.working() as progress:
         began = progress.now()
-        given = interest.table(spark, screen, progress)
+        given = interest.ready(spark, screen, progress)
         loaded = given.load()
         comparison, _ = compare_loaded(loaded, requests, given, out=None, began=began)
         bounds = bound_overlays(loaded.interest, threads=threads, progress=progress)
+    named = interest.interest or interest.shown
     text = comparison_page(
         comparison,
-        Path(interest.interest).name,
+        interest.shown,
         edges_bound=bounds.edges_bound,
         degree_max_bound=bounds.degree_max_bound,
         command=shlex.join(
-            ["topicloom", "reproduce", interest.interest, "--algorithms", algorithms, "--seed", str(seed)]
+            ["topicloom", "reproduce", named, "--algorithms", algorithms, "--seed", str(seed)]
         ),
     )
     if out is not None:

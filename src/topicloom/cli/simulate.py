@@ -61,7 +61,7 @@ def simulate(
     scenario = Scenario.of(protocol, set_ or [], seed=seed)
     with screen.working() as progress, result_folder(out, report, protocol) as folder:
         summary = simulate_table(
-            table.table(spark, screen, progress),
+            table.ready(spark, screen, progress),
             scenario,
             out=folder,
             threads=threads,

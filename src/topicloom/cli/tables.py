@@ -68,6 +68,24 @@ def means_table(title: str, rows: list[ComparedMeans]) -> Table:
     return table(title, columns, [[figure(row) for figure in figures.values()] for row in rows])
 
 
+def deaths_table(rows: list[ComparedBuild] | list[ComparedMeans]) -> Table:
+    """Return one line per builder: what one death breaks, and how many edges topics hang on."""
+
+    def shown(found: Interval | float, decimals: int) -> str:
+        if isinstance(found, float | int):
+            return f"{found:,.{decimals}f}"
+        decimals = max(decimals, 1)  # a mean of counts is none
+        return f"{found.mean:,.{decimals}f} ±{found.high - found.mean:,.{decimals}f}"
+
+    headings = ("builder", "topics split by\na death, mean", "topics split by\na death, most", "bridges")
+    lines = [
+        [row.algorithm, shown(row.splits_avg, 2), shown(row.splits_max, 0), shown(row.bridges, 0)]
+        for row in rows
+    ]
+    columns = [(heading, "right" if place else "left") for place, heading in enumerate(headings)]
+    return table("what the death of one node, or the loss of one edge, would split", columns, lines)
+
+
 def _proof(row: ComparedBuild) -> str:
     return "proved" if row.topic_connected else f"NO: {counted(row.topics_partitioned, 'topic')} split"
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from topicloom.base.counts import counted, part_of
+from topicloom.base.summaries import UNSET
 from topicloom.cli.console import Screen, table
 from topicloom.cli.option_names import in_options
-from topicloom.cli.options import EdgeOptions, EngineOptions, InterestOptions
+from topicloom.cli.options import EdgeOptions, EngineOptions, InterestOptions, in_turn
 from topicloom.errors import UsageError
 from topicloom.mesh.audit.findings import Audit, Finding, several
 from topicloom.mesh.jobs.audit import audit_folder
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 EXAMPLES = """
 topicloom verify my-overlay my-overlay
 topicloom verify table.csv edges.tsv --edges-no-header --all split-topics.jsonl
+topicloom verify my-overlay my-overlay --survive 1
+topicloom verify --table sales.public.wants edges.parquet
 topicloom verify --mosquitto /etc/our-brokers --hosts hosts.csv
 """
 SHOWN_SIZES = 8
@@ -88,6 +91,10 @@ def verify(
             rich_help_panel=BrokerFolders.PANEL,
         ),
     ] = None,
+    survive: Annotated[
+        int,
+        typer.Option(min=0, max=2, help="Prove too that topics survive the death of so many nodes."),
+    ] = 0,
     one_way_ok: Annotated[
         bool,
         typer.Option(
@@ -99,25 +106,31 @@ def verify(
 ) -> None:
     """Prove that for every topic the subscribers are connected through nodes that want it.
 
-    Exit 0: topic-connected. Exit 1: not, with witnesses. Unknown nodes, self-loops and duplicate edges are
-    counted and left out of the proof; with --strict they are errors (exit 2).
+    Exit 0: topic-connected, and with --survive it stays so. Exit 1: not, with witnesses. Unknown nodes,
+    self-loops and duplicate edges are counted and left out of the proof; with --strict they are errors
+    (exit 2).
 
     With an option that names a kind of broker: read a folder of configurations and name loops, doubled and
     one-sided links and split topics. Exit 0: nothing found. Exit 1: findings.
     """
     from topicloom.overlay.jobs.verify import verify_edges
 
+    if not brokers.given():
+        interest, edges = in_turn(interest, edges)
     if brokers.given() or hosts is not None or one_way_ok:
         named = "--hosts" if hosts is not None else "--one-way-ok"
         return _verify_brokers(
             screen, brokers.choice(named), hosts, interest, edges, spark, all_, one_way_ok=one_way_ok
         )
     with screen.working() as progress:
-        verdict = verify_edges(interest.table(spark, screen, progress), edges.source(), all_witnesses=all_)
-    screen.report(verdict.summary(), *_told(verdict, all_), holds=verdict.topic_connected)
+        table = interest.ready(spark, screen, progress)
+        verdict = verify_edges(table, edges.source(), all_witnesses=all_, survive=survive)
+    screen.report(verdict.summary(), *_told(verdict, all_), holds=verdict.holds)
 
 
 def _told(verdict: Verdict, all_witnesses: str | None) -> Iterator[object]:
+    from topicloom.overlay.model.verdict import survival_told
+
     if verdict.topic_connected:
         topics = "the topic" if verdict.topics == 1 else f"all {verdict.topics:,} topics"
         yield f"topic-connected: {topics}, {counted(verdict.edges, 'edge')}"
@@ -128,6 +141,8 @@ def _told(verdict: Verdict, all_witnesses: str | None) -> Iterator[object]:
         )
         yield _witnesses(verdict)
         yield f"all of them: {all_witnesses}" if all_witnesses else "--all FILE writes all of them"
+    if verdict.survival is not UNSET:
+        yield f"{'proved' if verdict.survival.survives else 'NOT proved'}: {survival_told(verdict.survival)}"
     unknown = ", ".join(map(repr, verdict.unknown_names))
     strangers = "{} a node that the interest does not have: " + unknown
     left_out = (
@@ -167,10 +182,10 @@ def _verify_brokers(
         raise UsageError(
             f"--all {all_witnesses}: with --{kind} no split topics are written; --json names all findings"
         )
-    if edges.edges:
+    if edges.edges or edges.named:
         raise UsageError(f"EDGES {edges.edges}: with --{kind} the links are those of the configurations")
     with screen.working() as progress:
-        wanted = interest.table(spark, screen, progress).load().interest if interest.interest else None
+        wanted = interest.ready(spark, screen, progress).load().interest if interest.given else None
         audit = audit_folder(
             kind,
             folder,

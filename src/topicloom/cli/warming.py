@@ -27,6 +27,7 @@ from topicloom.mesh.topic_trees.packing import pack_forests
 from topicloom.mesh.topic_trees.shallow import build_shallow_trees
 from topicloom.mesh.topic_trees.spanning import build_topic_trees
 from topicloom.overlay.builders.hop_search import HopSearch
+from topicloom.overlay.builders.improve import improve_overlay
 from topicloom.overlay.builders.registry import BUILDERS
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
 from topicloom.overlay.measures.bounds import bound_overlays
@@ -148,8 +149,17 @@ def _hub() -> Interest:
     return Interest.from_pairs([(node, f"t{i}") for i in range(4) for node in ("hub", f"n{i}")])
 
 
+def warm_sturdy() -> None:
+    """Run what lets topics survive deaths, and its judge."""
+    interest = _toy()
+    BUILDERS["balanced"].build(interest, work=0, extra_edges=5)
+    overlay = BUILDERS["balanced"].build(interest, work=0, survive=1).overlay
+    improve_overlay(interest, overlay, rounds=1)  # the judge comes along
+
+
 def warm_others() -> None:
-    """Run the exact builder, the trees of meshes and SpiderCast."""
+    """Run the exact builder, sturdy overlays, the trees of meshes and SpiderCast."""
+    warm_sturdy()
     small = workload_from_options(60, topics=40, subscriptions="5", popularity="uniform", seed=1)
     BUILDERS["exact"].build(generate_interest(small))
     star = _hub()

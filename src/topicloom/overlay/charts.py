@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ HEIGHT = 400.0
 WIDTHS = (400.0, 480.0)
 DEGREES = ("average degree (connections per node)", "maximum degree")
 HOPS = (DEGREES[0], "most hops inside a topic")
+FEWEST_SPLITS = 0.01  # fewer are drawn as so many
+SPLITS = (DEGREES[0], "topics split by the death of a node, mean (0.01: that or fewer)")
 WIDE, TALL, RIM = 640.0, 520.0, 24.0  # of the picture of a topic
 LETTERS = 24  # of a node's name in it
 NAMED = 80  # nodes of a topic that have their names in its picture; more would cover each other
@@ -74,6 +76,18 @@ def hops_scatter(
     shown = {name: dot for name, dot in dots.items() if dot.average > 0 and dot.maximum > 0}
     plain = "One dot per build. Further left: fewer connections. Further down: shorter paths."
     return degree_scatter(shown, title, note or plain, near=near, axes=HOPS, joined=joined)
+
+
+def splits_scatter(dots: Mapping[str, Dot], title: str) -> Any:
+    """Draw average degree against splits by a death: `Dot.maximum` is their mean."""
+    # The axis has no zero.
+    shown = {
+        name: replace(dot, maximum=max(dot.maximum, FEWEST_SPLITS))
+        for name, dot in dots.items()
+        if dot.average > 0
+    }
+    note = "One dot per build. Further left: fewer connections. Further down: fewer topics hang on one node."
+    return degree_scatter(shown, title, note, axes=SPLITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +192,7 @@ def _layers(
             name,
             title=title,
             scale=alt.Scale(type="log", domain=[scale.low, scale.high], nice=False),
-            axis=alt.Axis(values=scale.ticks(), format=",d"),
+            axis=alt.Axis(values=scale.ticks(), format=",~g"),
         )
 
     x = axis(alt.X, "x:Q", across, axes[0])

@@ -17,7 +17,7 @@ FILES = 8  # of a folder that are looked at; whoever reads it looks at all
 
 def check_there(source: TableSource) -> None:
     """Refuse a table of this machine that is bound to fail, by its names and the first rows of its files."""
-    if not source.path or is_address(source.place):
+    if not source.path or source.origin is not None or is_address(source.place):
         return
     resolved = resolve(source)
     if resolved.format == "parquet":

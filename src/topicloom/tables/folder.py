@@ -17,7 +17,9 @@ from topicloom.base.summaries import Head, to_json
 from topicloom.errors import InputError
 
 SUMMARY, REJECTS = "summary.json", "rejects.parquet"
-CHARTS = ("degrees.png", "hops.png", "frontier.png", "course.png", "rounds.png")  # as commands call them
+CHARTS = (  # as commands call them
+    "degrees.png", "hops.png", "splits.png", "frontier.png", "course.png", "rounds.png",
+)  # fmt: skip
 
 
 def write_table(table: pa.Table, path: Path) -> None:

@@ -13,6 +13,7 @@ from topicloom.base.addresses import is_address
 from topicloom.errors import UsageError
 from topicloom.tables.decompress import SUFFIXES
 from topicloom.tables.encodings import UTF8, check_encoding
+from topicloom.tables.origins import FRAME, Origin
 from topicloom.tables.records import Field
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}
@@ -72,7 +73,8 @@ class TableSource:
 
     `first` and `second` choose the columns of the first two fields by name or by position from 1; None takes
     the fields' own names, or else the first two columns. With `by_name` every column must have the name of
-    its field. `format` and `quote` overrule what the file's ending says. `encoding` is that of text.
+    its field. `format` and `quote` overrule what the file's ending says. `encoding` is that of text. What has
+    an `origin` is no file: `path` is what messages call it then, and nobody asks how it is written.
     """
 
     path: str
@@ -89,6 +91,7 @@ class TableSource:
     by_name: bool = False
     encoding: str = UTF8
     content: str | None = None  # where the bytes lie, if the path only says what the user calls them
+    origin: Origin | None = None
 
     @property
     def place(self) -> str:
@@ -121,17 +124,24 @@ class TableSource:
 BY_HEADER = OptionNames("its header", "its header", "a header row", "its separator", "its encoding")
 
 
-def interest_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
-    """Describe a table of (node, topic) pairs."""
-    return TableSource(os.fspath(path), options=OptionNames(format="`format`"), **choices)
+def interest_source(
+    path: str | os.PathLike[str] = "", *, origin: Origin | None = None, **choices: Any
+) -> TableSource:
+    """Describe a table of (node, topic) pairs: files, or what Spark finds by itself."""
+    shown = os.fspath(path) if origin is None else origin.shown
+    return TableSource(shown, options=OptionNames(format="`format`"), origin=origin, **choices)
 
 
-def edges_source(path: str | os.PathLike[str], **choices: Any) -> TableSource:
+def edges_source(
+    path: str | os.PathLike[str] = "", *, origin: Origin | None = None, **choices: Any
+) -> TableSource:
     """Describe a table of edges (u, v)."""
+    shown = os.fspath(path) if origin is None else origin.shown
+    shown = f"{FRAME} of edges" if shown == FRAME and origin is not None else shown
     options = OptionNames(
         "`u_column`", "`v_column`", "`edges_no_header`", "`edges_separator`", "`edges_encoding`"
     )
-    return TableSource(os.fspath(path), EDGES, what="edges", options=options, **choices)
+    return TableSource(shown, EDGES, what="edges", options=options, origin=origin, **choices)
 
 
 def limits_source(path: str | os.PathLike[str], what: str, encoding: str = UTF8) -> TableSource:

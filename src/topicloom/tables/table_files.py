@@ -69,6 +69,8 @@ HERE = Look()
 
 def resolve(source: TableSource, look: Look = HERE) -> Resolved:
     """Return the files that `source` means; raises InputError when there are none or they cannot be used."""
+    if source.origin is not None:
+        raise InputError(f"{source.path} is no file: Spark reads it")
     if not source.path:
         raise InputError(f"the path of the {source.what} is empty: name a file or a folder")
     listing = look.listing(source.place)
@@ -106,6 +108,7 @@ def is_own(source: TableSource) -> bool:
     folder = Path(source.path).expanduser()
     return (
         bool(source.path)
+        and source.origin is None
         and (folder / "summary.json").is_file()
         and table_here(folder, own_part(source)).exists()
     )

@@ -90,7 +90,7 @@ def test_where_one_tree_serves_every_topic_a_tree_is_built(seed):
 @pytest.mark.parametrize("popularity", ["zipf:1", "zipf:2"])
 def test_both_degrees_are_below_those_of_gm(popularity):
     interest = generate_interest(workload_from_options(200, 40, "4:12", popularity, 1))
-    build, gm = build_balanced(interest), build_gm(interest)
+    build, gm = build_balanced(interest, max_hops="none"), build_gm(interest)
     assert build.overlay.n_edges < gm.overlay.n_edges
     assert build.overlay.degrees().max() < gm.overlay.degrees().max()
 
@@ -154,13 +154,25 @@ def test_at_any_time_limit_every_topic_is_connected(popularity):
     """Whenever the time is up, what is there is brought to an end."""
     interest = generate_interest(workload_from_options(60, 15, "3:6", popularity, 2))
     whole = Clock(10**9)
-    build_balanced(interest, time_limit=5, progress=whole)
+    build_balanced(interest, work=20, time_limit=5, progress=whole)
     assert whole.asked > 20
     for jump in range(1, whole.asked, 4):
-        build = build_balanced(interest, time_limit=5, progress=Clock(jump))
+        build = build_balanced(interest, work=20, time_limit=5, progress=Clock(jump))
         assert connected(interest, build)
         assert build.overlay.degrees().max() <= build.report["cap"]
         assert build.parameters["time_limit"] == 5
+
+
+@pytest.mark.parametrize("max_hops", ["auto", "none"])
+def test_a_time_limit_alone_is_used_up(max_hops):
+    """The clock is asked between rounds; the later it jumps, the more rounds are made."""
+    few, many = Clock(60), Clock(90)
+    builds = [
+        build_balanced(RANDOM, time_limit=5, max_hops=max_hops, progress=clock) for clock in (few, many)
+    ]
+    assert few.asked > few.jump and many.asked > many.jump
+    assert all(connected(RANDOM, build) for build in builds)
+    assert builds[1].n_edges <= builds[0].n_edges
 
 
 def test_a_time_limit_ends_the_search():

@@ -200,6 +200,25 @@ def test_slices_do_not_change_the_outcome():
     assert outcome(7) == outcome(500)
 
 
+def test_two_searches_give_the_same_edges_on_any_number_of_threads():
+    """Small overlays are searched by one; here the limit is lowered."""
+
+    def outcome(threads: int):
+        with patch.object(local_search, "LEAST_EDGES", 1):
+            overlay = build_gm(RANDOM).overlay
+            arrays = overlay.u.astype(np.int32), overlay.v.astype(np.int32)
+            task = ConstrainedTask.of(RANDOM, threads=threads)
+            search = LocalSearch(task, arrays, cap=5, seed=1, progress=SILENT)
+            search.improve(5, 333)
+            check_search(search, RANDOM)
+            assert is_connected(RANDOM, edge_set(search._trees))
+            return sorted(edge_set(search._trees)), overlay.n_edges
+
+    edges, before = outcome(1)
+    assert outcome(2)[0] == outcome(3)[0] == edges
+    assert len(edges) < before
+
+
 @pytest.mark.parametrize("work", ["improve", "relieve", "prune"])
 def test_a_stop_is_heard_between_slices(work):
     class Stopped(Silent):

@@ -25,7 +25,7 @@ from topicloom.overlay.workloads.generate import workload_from_options, write_te
 
 pytestmark = pytest.mark.needs("javac")
 
-DCBR = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=110"]
+DCBR = ["--algorithm", "dcbr-m", "--set", "kernel_nodes=110", "--set", "lambda=3"]
 RING = ["--algorithm", "ring-pt"]
 SPARK = ["--engine", "spark"]
 
@@ -106,7 +106,7 @@ def test_a_run_that_ends_after_any_phase_goes_on_and_nothing_stray_is_taken(
 ):
     root = folder / "root" / "resumed"
     command = ["build", table, *DCBR, *SPARK, "--out", f"{at}/resumed"]
-    phases = ["ingest", "split", "represent-2", "conquer", "combine-1", "write", "verify"]
+    phases = ["ingest", "split", "represent-2", "conquer", "combine-1", "polish", "write", "verify"]
     for number, phase in enumerate(phases):
         with monkeypatch.context() as patch:
             stop_after(patch, phase)
@@ -118,7 +118,8 @@ def test_a_run_that_ends_after_any_phase_goes_on_and_nothing_stray_is_taken(
         for tables in root.glob(f"tables/{phase}-*/*"):
             stray(tables)
             shutil.copytree(
-                tables, root / "tables" / f"{phases[min(number + 1, 6)]}-deadbeef0000" / tables.name
+                tables,
+                root / "tables" / f"{phases[min(number + 1, len(phases) - 1)]}-deadbeef0000" / tables.name,
             )
     (root / "summary.json").write_bytes(b'{"format": 1, "ki')  # as a disk may leave it that shows half files
     code, shown, said = cli(*command, "--resume", "--json")

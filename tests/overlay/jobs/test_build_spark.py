@@ -139,7 +139,7 @@ def test_an_unfinished_run_is_taken_up_only_when_asked_and_only_by_the_same_requ
     code, _, said = cli(
         "build", table, "--algorithm", "dcbr-m", "--engine", "spark", "--out", out, "--resume"
     )
-    assert code == 2 and "another parameters (kernel_nodes 160, now 40000)" in said
+    assert code == 2 and "another parameters (kernel_nodes 160, now 50000)" in said
     before = table.stat()
     try:
         os.utime(table, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))

@@ -28,9 +28,12 @@ from topicloom.overlay.kernels.moves import (
     BY_NUMBER,
     THEN_COST,
     destroy_and_repair,
+    new_log,
     prune,
     relieve,
+    repeat,
 )
+from topicloom.overlay.kernels.overlay_trees import copied
 from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
@@ -176,6 +179,71 @@ def test_more_nodes_apart_than_there_is_room_for_is_not_a_move():
     check_overlay_trees(trees, interest)
     assert is_connected(interest, edge_set(trees))
     assert (short.apart_at == -1).all() and (short.topic_open == 0).all() and (short.word_at == -1).all()
+
+
+# --- a log of moves ----------------------------------------------------------------------------------------
+
+
+def logged(seed: int):
+    """An overlay, a copy of it on which moves were made, and the log of these."""
+    interest = generate_interest(workload_from_options(40, 12, "2:5", "uniform", seed))
+    overlay = build_ring_pt(interest).overlay
+    trees = laid(interest, list(zip(overlay.u.tolist(), overlay.v.tolist(), strict=True)))
+    other, log = copied(trees), new_log(60)
+    caps = np.full(40, 6, np.int32)
+    kept = destroy_and_repair(other, scratch(interest, seed=seed), caps, BY_NUMBER, 60, log)
+    return interest, trees, other, log[:kept], caps
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_log_repeated_leads_to_the_same_overlay(seed):
+    interest, trees, other, log, caps = logged(seed)
+    before = edge_set(trees)
+    assert len(log) > 5
+    assert repeat(trees, scratch(interest), caps, log) == len(log)
+    check_overlay_trees(trees, interest)
+    assert edge_set(trees) == edge_set(other) != before
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_moves_that_no_longer_hold_are_not_repeated(seed):
+    """Between the copy and the repetition others were made; all topics stay connected, nothing is added."""
+    interest, trees, _, log, caps = logged(seed)
+    destroy_and_repair(trees, scratch(interest, seed=99), caps, BY_NUMBER, 8)
+    degree, n_edges = trees.degree.copy(), trees.sizes[N_EDGES]
+    made = repeat(trees, scratch(interest), caps, log)
+    assert 0 < made < len(log)
+    check_overlay_trees(trees, interest)
+    assert is_connected(interest, edge_set(trees))
+    assert trees.sizes[N_EDGES] <= n_edges
+    assert (trees.degree <= np.maximum(caps, degree)).all()
+
+
+@pytest.mark.parametrize("fault", ["an edge that is not there", "nothing put in", "a full node", "elsewhere"])
+def test_a_log_with_a_fault_is_refused(fault):
+    """A path of four: its middle edge may be replaced by one between the ends, and by nothing worse."""
+    interest = Interest.from_pairs([(node, "x") for node in "abcd"] + [(node, "y") for node in "ab"])
+    trees, removal, caps = (
+        laid(interest, [(0, 1), (1, 2), (2, 3)]),
+        scratch(interest),
+        np.full(4, 2, np.int32),
+    )
+    log = new_log(1)
+    log[0, :6] = (1, 1, 1, 2, 0, 3)
+    if fault == "an edge that is not there":
+        log[0, 2:4] = (1, 3)
+    if fault == "nothing put in":
+        log[0, 1] = 0
+    if fault == "a full node":
+        caps[3] = 1
+    if fault == "elsewhere":
+        log[0, 4:6] = (2, 3)
+    assert repeat(trees, removal, caps, log) == 0
+    check_overlay_trees(trees, interest)
+    assert edge_set(trees) == {(0, 1), (1, 2), (2, 3)}
+    log[0, :6] = (1, 1, 1, 2, 0, 3)
+    assert repeat(trees, removal, np.full(4, 2, np.int32), log) == 1
+    assert edge_set(trees) == {(0, 1), (0, 3), (2, 3)}
 
 
 # --- prune -------------------------------------------------------------------------------------------------

@@ -34,12 +34,14 @@ WORKLOADS = {
 # case takes a seed and a number of partitions of its own (None: the table as it was written, 2 in a shuffle).
 CASES: list[tuple[str, str, dict[str, Any], int, int | None]] = [
     *(("uneven", name, {}, 7, None) for name in SPARK_BUILDERS),  # as they are by default
-    ("uneven", "dcbr-m", {"kernel_nodes": 120}, 7, 1),  # several levels
+    ("uneven", "dcbr-m", {"kernel_nodes": 120, "lambda_": 3}, 7, 1),  # several levels
     ("uneven", "dcbr-m", {"kernel_nodes": 60, "lambda_": 1, "eta": 4}, 2**63, None),
     ("uneven", "dcbr-m", {"eta": 0, "kernel_nodes": 100}, 2**64 + 5, 5),  # bulk nodes only
     ("uneven", "dcbr-m", {"p": "paper"}, -1, None),
     ("even", "dcbr-m", {"kernel_nodes": 40}, 7, None),  # no level shrinks: one flat call
-    ("uneven", "dcb-m", {"p": 5}, 7, 5),
+    ("uneven", "dcbr-m", {"p": 6, "inner": "gm-m", "polish": 2, "lambda_": 3}, 11, 5),
+    ("uneven", "dcbr-m", {"kernel_nodes": 120, "inner": "gm", "polish": "none"}, 3, None),
+    ("uneven", "dcb-m", {"p": 5, "inner": "balanced"}, 7, 5),
     ("uneven", "ring-pt", {"order": "random"}, 7, 5),
 ]
 
@@ -128,8 +130,8 @@ def test_the_edges_do_not_depend_on_how_large_tables_are_joined(spark, tmp_path,
     pq.write_table(interest.to_arrow(), tmp_path / "table.parquet")
     source = interest_source(tmp_path / "table.parquet")
     encoded = read_interest(spark, source, work_dir=tmp_path / "encoded").encoded
-    local = BUILDERS["dcbr-m"].build(interest, seed=7, kernel_nodes=120).overlay
-    with built(spark, encoded, tmp_path / "out", "dcbr-m", kernel_nodes=120) as found:
+    local = BUILDERS["dcbr-m"].build(interest, seed=7, kernel_nodes=120, lambda_=3).overlay
+    with built(spark, encoded, tmp_path / "out", "dcbr-m", kernel_nodes=120, lambda_=3) as found:
         assert edges_of(found) == sorted(zip(local.u.tolist(), local.v.tolist(), strict=True))
         result.write_build(spark, encoded, found.edges, str(tmp_path), progress=SILENT)
     assert pq.read_table(tmp_path / "edges.parquet").to_pylist() == local.to_arrow().to_pylist()
@@ -138,7 +140,9 @@ def test_the_edges_do_not_depend_on_how_large_tables_are_joined(spark, tmp_path,
 
 def test_several_levels_and_a_flat_call_were_among_the_cases(interests):
     """Otherwise the comparison above says nothing about them."""
-    levels = BUILDERS["dcbr-m"].build(interests["uneven"][0], seed=7, kernel_nodes=120).report["levels"]
+    levels = (
+        BUILDERS["dcbr-m"].build(interests["uneven"][0], seed=7, kernel_nodes=120, lambda_=3).report["levels"]
+    )
     assert len(levels) > 2 and max(level["largest_group"] for level in levels) <= 120
     flat = BUILDERS["dcbr-m"].build(interests["even"][0], seed=7, kernel_nodes=40).report
     assert "flat: its only group holds 500 nodes" in flat["remark"]
@@ -148,7 +152,7 @@ def test_a_worker_that_dies_names_its_group(spark, interests, tmp_path, monkeypa
     """A system short of memory ends the process: Spark only says that a worker is gone."""
     import topicloom.overlay.spark.divide as divide
 
-    def deadly(phase: str) -> Any:
+    def deadly(phase: str, inner: str) -> Any:
         def run(batches):
             import os
             import signal
@@ -163,7 +167,7 @@ def test_a_worker_that_dies_names_its_group(spark, interests, tmp_path, monkeypa
     monkeypatch.setattr(divide, "conquer_task", deadly)
     with (
         pytest.raises(InputError, match=r"conquer: group 2 ran out of memory.*`kernel_nodes=N`"),
-        built(spark, interests["uneven"][1], tmp_path / "out", "dcbr-m", kernel_nodes=120),
+        built(spark, interests["uneven"][1], tmp_path / "out", "dcbr-m", kernel_nodes=120, lambda_=3),
     ):
         pass
 
@@ -173,7 +177,7 @@ def test_a_group_without_memory_is_named_with_what_helps(spark, interests, tmp_p
     import topicloom.overlay.spark.divide as divide
     from topicloom.overlay.spark.divide_tasks import _task
 
-    def hungry(phase: str) -> Any:
+    def hungry(phase: str, inner: str) -> Any:
         def build(group):
             if group.number == 1:
                 np.empty(1 << 60, dtype=np.uint8)  # more than any machine has: a real MemoryError
@@ -190,7 +194,7 @@ def test_a_group_without_memory_is_named_with_what_helps(spark, interests, tmp_p
 
     with (
         pytest.raises(PySparkException) as caught,
-        built(spark, interests["uneven"][1], tmp_path / "out", "dcbr-m", kernel_nodes=120),
+        built(spark, interests["uneven"][1], tmp_path / "out", "dcbr-m", kernel_nodes=120, lambda_=3),
     ):
         pass
     told = str(translated(caught.value, "table"))
@@ -204,7 +208,15 @@ def test_dcb_m_is_refused_where_one_task_would_hold_too_many_nodes():
     nothing = {"nodes": "", "topics": "", "pairs": "", "digest": "", "duplicates": 0, "refused": NONE_REFUSED}
     sizes = {"n_nodes": 50_000, "n_topics": 1, "n_subscriptions": 50_000, "node_bytes": 0, "topic_bytes": 0}
     encoded = EncodedInterest(**nothing, **sizes)
-    asked = {"eta": "auto", "p": "auto", "seed": 0, "notice": print, "progress": SILENT}
+    asked = {
+        "inner": "gm-m",
+        "polish": "auto",
+        "eta": "auto",
+        "p": "auto",
+        "seed": 0,
+        "notice": print,
+        "progress": SILENT,
+    }
     with pytest.raises(
         UsageError, match=r"all 50,000 nodes in one task.*name dcbr-m, or `kernel_nodes=50000`"
     ):

@@ -14,7 +14,8 @@ from topicloom.tables.reader import write_rejects
 from topicloom.tables.source import interest_source
 from topicloom.tables.spark import raw_table, step_tables
 from topicloom.tables.spark.read import read_table
-from topicloom.tables.spark.step_tables import StepTables, Written
+from topicloom.tables.spark.step_tables import StepTables
+from topicloom.tables.spark.written import Written
 
 
 def test_rows_and_bytes_are_counted_while_they_are_written(spark, tmp_path: Path) -> None:

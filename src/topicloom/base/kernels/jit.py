@@ -52,6 +52,19 @@ def part(function: F) -> F:
     return compiled
 
 
+def bare(function: F) -> F:
+    """Compile a part that counts no references: it makes no arrays and keeps none.
+
+    A call that hands a tuple of forty arrays over counts each up and down, with atomic instructions; in small
+    functions of a hot loop that is most of the time. Slices of arrays may be read, not assigned from others.
+    """
+    compiled: F = njit(
+        nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False
+    )(function)
+    _widen(compiled)
+    return compiled
+
+
 def _widen(compiled: Any) -> None:
     """Have narrow integers handed over as 64 bits: a node of an array and a counted one are one signature.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topicloom.experiments.chen2010.divided import DCBR, GMM
+from topicloom.experiments.chen2010.divided import DCBR, GMM, PRINTED
 from topicloom.experiments.expect import at_least
 from topicloom.experiments.lines import build, preset
 from topicloom.experiments.model import Claim, Experiment, Figure, Run, Scale, mean
@@ -18,7 +18,7 @@ def runs(scale: Scale) -> Iterator[Run]:
         on = preset(x, "chen-uniform")
         yield Run(NAIVE, x, "groups", {**on, "groups": GROUPS})
         yield build(GMM, x, on, "gm-m")
-        yield build(DCBR, x, on, "dcbr-m", p="paper")
+        yield build(DCBR, x, on, "dcbr-m", p="paper", **PRINTED)
     for x in scale.ours:
         yield build("balanced", x, preset(x, "chen-uniform"), "balanced", ours=True)
 

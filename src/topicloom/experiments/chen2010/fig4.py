@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topicloom.experiments.chen2010.divided import DCB, DCBR, FIGURES, GMM
+from topicloom.experiments.chen2010.divided import DCB, DCBR, FIGURES, GMM, PRINTED
 from topicloom.experiments.expect import Between, Near, at_most
 from topicloom.experiments.lines import build, preset
 from topicloom.experiments.model import Claim, Experiment, Run, Scale, mean, worst
@@ -15,10 +15,10 @@ PAPER = "DCBR-M, p of section V"
 
 def runs(scale: Scale) -> Iterator[Run]:
     for p in scale.xs:
-        yield build(DCBR, p, ON, "dcbr-m", p=int(p))
+        yield build(DCBR, p, ON, "dcbr-m", p=int(p), **PRINTED)
         yield build(DCB, p, ON, "dcb-m", p=int(p))
         yield build(GMM, p, ON, "gm-m")
-    yield build(PAPER, scale.xs[0], ON, "dcbr-m", p="paper")
+    yield build(PAPER, scale.xs[0], ON, "dcbr-m", p="paper", **PRINTED)
     for p in scale.ours:
         yield build("balanced", p, ON, "balanced", ours=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from topicloom.experiments.chen2010.divided import FIGURES, GMM, SIZES
+from topicloom.experiments.chen2010.divided import FIGURES, GMM, PRINTED, SIZES
 from topicloom.experiments.expect import Near, at_least, at_most
 from topicloom.experiments.lines import build, workload
 from topicloom.experiments.model import Claim, Experiment, Run, Sample, Scale, mean
@@ -21,7 +21,7 @@ def runs(scale: Scale) -> Iterator[Run]:
     for x in scale.xs:
         on = workload(NODES, x, SIZES, "uniform")
         for lambda_ in LAMBDAS:
-            yield build(line(lambda_), x, on, "dcbr-m", p="paper", lambda_=lambda_)
+            yield build(line(lambda_), x, on, "dcbr-m", p="paper", **(PRINTED | {"lambda_": lambda_}))
         yield build(GMM, x, on, "gm-m")
     for x in scale.ours:
         yield build("balanced", x, workload(NODES, x, SIZES, "uniform"), "balanced", ours=True)

@@ -8,7 +8,9 @@ one lower, relieve the few, then search locally with what the cap leaves free.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Annotated
 
 import numpy as np
@@ -48,7 +50,10 @@ ROUNDS = 20  # of local search; after each the cap may come down
 PATIENCE = 5  # rounds that a lower cap is tried for, and then not tried for
 PATIENT_ROUNDS = 3  # of relief in each of them: no edge more than before
 FULL_WORK_NODES, NO_WORK_NODES = 2_000, 20_000
-FULL_WORK = 20.0
+FULL_WORK = 20.0  # within a bound on hops
+FREE_WORK, WORK_PER_NODE = 300.0, 3.0  # without one moves are cheaper: so many per edge, fewer for few nodes
+FEW_NODES = 1_000  # from here on fewer again
+AT_A_TIME, MOST_AT_A_TIME = 4, 10_000  # moves per edge and in all in a round, where only time ends it
 
 
 def default_work(n_nodes: int) -> float:
@@ -61,15 +66,30 @@ def default_work(n_nodes: int) -> float:
     return round(FULL_WORK * min(max(share, 0.0), 1.0), 2)  # logarithms differ in their last bits
 
 
+def free_work(n_nodes: int) -> float:
+    """Return the moves per edge without a bound on hops: most at 100 to 1,000 nodes, fewer elsewhere.
+
+    >>> free_work(20), free_work(100), free_work(1000), free_work(2000), free_work(20_000)
+    (60.0, 300.0, 300.0, 150.0, 0.0)
+    """
+    work = min(FREE_WORK, WORK_PER_NODE * n_nodes)
+    if n_nodes > FEW_NODES:
+        work *= FEW_NODES / min(n_nodes, FULL_WORK_NODES) * default_work(n_nodes) / FULL_WORK
+    return round(work, 2)
+
+
 def build_balanced(
     interest: Interest,
     *,
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
     work: Annotated[
-        float | str, Parameter("moves per edge; auto: 20, falling to 0 at 20,000 nodes", ("auto",), 0)
+        float | str,
+        Parameter("moves per edge; auto: by size, more without a bound on hops", ("auto",), 0),
     ] = "auto",
-    time_limit: Annotated[float, Parameter("seconds after which it stops improving; 0: none", least=0)] = 0.0,
+    time_limit: Annotated[
+        float, Parameter("seconds after which it stops improving, and with work=auto no sooner", least=0)
+    ] = 0.0,
     max_hops: MaxHops = "auto",
     max_degree: Annotated[
         int | str, Parameter("the cap on degrees aimed at; auto: the lowest that is cheap", ("auto",), 2)
@@ -82,8 +102,9 @@ def build_balanced(
 ) -> Build:
     """Build with few edges under the lowest cap on degrees that costs hardly any, then search locally.
 
-    `work` is the number of local-search moves per edge (`auto`: `default_work`). `time_limit` in seconds,
-    0 for none, ends the search for a better overlay; without one the same seed gives the same edges.
+    `work` is the number of local-search moves per edge (`auto`: `default_work`, without a bound on hops
+    `free_work`). `time_limit` in seconds, 0 for none, ends the search for a better overlay; with `work=auto`
+    it alone does. Without one the same seed gives the same edges.
     `max_hops` bounds the hops between two subscribers inside a topic (`none`: no bound, fewer edges); the
     report says what was reached. `constraints`, `start`, `costs` and `twins` are those of `build_gm`.
 
@@ -91,13 +112,16 @@ def build_balanced(
     >>> int(build_balanced(interest).overlay.degrees().max())
     2
     """
-    moves = default_work(interest.n_nodes) if work == "auto" else float(work)
+    bound = asked_hops(interest, max_hops)
+    own = free_work if bound is None else default_work
+    moves = own(interest.n_nodes) if work == "auto" else float(work)
     watch = Stopwatch(progress)
     deadline = progress.now() + time_limit if time_limit else math.inf
     task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)
-    bound = asked_hops(interest, max_hops)
     cap = max_degree if isinstance(max_degree, int) else None
-    balance = Balance(task, seed, watch, deadline, bound, cap, patient=max_hops != "auto" and work == "auto")
+    timed = work == "auto" and time_limit > 0
+    patient = max_hops != "auto" and work == "auto"
+    balance = Balance(task, seed, watch, deadline, bound, cap, patient=patient, timed=timed)
     overlay = balance.overlay(moves)
     report = dict(balance.report)
     if bound is not None:
@@ -121,6 +145,7 @@ class Balance:
     bound: int | None = None  # on hops
     cap: int | None = None  # on degrees, where the user asks for one
     patient: bool = False  # about the bound on hops
+    timed: bool = False  # the time limit alone ends the search
     gm_edges: int = 0
     needs: Ints | None = None
     report: dict[str, object] = field(default_factory=dict)
@@ -187,9 +212,22 @@ class Balance:
             patient=self.patient,
         )
         found = hops.run(hops.start(edges) if fresh else edges, work)
+        while self.timed and not self.late:
+            found = self._better_within(found, hops.run((found.u, found.v), work))
         degree = int(found.degrees().max(initial=0))
         self.report |= {"cap": max(cap, degree), "edges_unbounded": len(edges[0])}
         return found
+
+    def _better_within(self, one: Overlay, other: Overlay) -> Overlay:
+        """Return the overlay that keeps the bound in more topics, then that of fewer edges, then degree."""
+
+        bound = self.bound or 0
+
+        def worth(overlay: Overlay) -> tuple[int, int, int]:
+            hops = topic_hops(self.task.interest, overlay, threads=self.task.threads)
+            return int((hops > bound).sum()), overlay.n_edges, int(overlay.degrees().max(initial=0))
+
+        return min(one, other, key=worth)
 
     def _without_fixed(self, overlay: Overlay) -> Edges:
         """Return the edges but the fixed ones."""
@@ -326,10 +364,9 @@ class Balance:
         moves = int(work * search.n_edges)
         tried = 0
         with self.watch.phase("local search", max(moves, 1)):
-            for round_ in range(ROUNDS if moves else 0):
+            for share in self._rounds(moves, search.n_edges):
                 if self.late:
                     break
-                share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
                 crowded = 4 * len(search.above(cap - 1)) >= len(search.degree)
                 lower = cap > least and tried < PATIENCE and not crowded
                 search.improve(cap - lower, share)
@@ -339,6 +376,14 @@ class Balance:
                 else:
                     tried = (tried + 1) % (2 * PATIENCE)
         return cap
+
+    def _rounds(self, moves: int, n_edges: int) -> Iterable[int]:
+        """Yield how many moves each round makes; without end where only time ends the search."""
+        if self.timed:
+            return repeat(min(max(AT_A_TIME * n_edges, 1), MOST_AT_A_TIME))
+        return (
+            moves * (done + 1) // ROUNDS - moves * done // ROUNDS for done in range(ROUNDS if moves else 0)
+        )
 
     def _relieved(self, search: LocalSearch, cap: int, *, free: bool) -> bool:
         """Relieve nodes above `cap`; only once few are left may that cost edges."""

@@ -1,5 +1,7 @@
 """DCB-M and DCBR-M [Chen2010, Algorithms 9 and 11]: GM-M in groups of light nodes, then GM-M over the rest.
 
+`inner` puts GM, or GM under a cap, in the place of GM-M; `polish` is a last phase of our own.
+
 The last phase joins all nodes in DCB-M, and only bulk nodes and representatives of the groups in DCBR-M.
 Maximum degree: O(eta + optimum x log(nodes x topics)) (Lemma 12); for DCBR-M the optimum is that of bulk
 nodes and representatives (Lemma 15).
@@ -13,7 +15,15 @@ from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.builders.divide.groups import KERNEL_NODES
 from topicloom.overlay.builders.divide.local import divide_and_conquer
-from topicloom.overlay.builders.divide.plan import DivideSettings, Eta, KernelNodes
+from topicloom.overlay.builders.divide.plan import (
+    BALANCED,
+    GM_M,
+    DivideSettings,
+    Eta,
+    Inner,
+    KernelNodes,
+    Polish,
+)
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
 
@@ -24,6 +34,8 @@ def build_dcb_m(
     eta: Eta = "auto",
     p: Annotated[int | str, Parameter("groups of light nodes", ("auto",), 1)] = "auto",
     kernel_nodes: KernelNodes = KERNEL_NODES,
+    inner: Inner = GM_M,
+    polish: Polish = "auto",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -37,7 +49,7 @@ def build_dcb_m(
     >>> build.overlay.n_edges, build.report["groups"]
     (5, 2)
     """
-    settings = DivideSettings(p, None, kernel_nodes, eta)
+    settings = DivideSettings(p, None, kernel_nodes, eta, inner, polish)
     return divide_and_conquer(interest, "dcb-m", settings, seed=seed, threads=threads, progress=progress)
 
 
@@ -45,12 +57,14 @@ def build_dcbr_m(
     interest: Interest,
     *,
     eta: Eta = "auto",
-    lambda_: Annotated[int, Parameter("representatives of each topic in a group", least=1)] = 3,
+    lambda_: Annotated[int, Parameter("representatives of each topic in a group", least=1)] = 6,
     p: Annotated[
         int | str,
         Parameter("groups of light nodes; paper looks for the least running time", ("auto", "paper"), 1),
     ] = "auto",
     kernel_nodes: KernelNodes = KERNEL_NODES,
+    inner: Inner = BALANCED,
+    polish: Polish = "auto",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -59,12 +73,13 @@ def build_dcbr_m(
 
     Each group is represented by nodes that hold each of its topics `lambda_` times. `p="auto"` makes the
     largest groups of at most `kernel_nodes`, `"paper"` looks for the p of least running time (section V).
-    Where more than `kernel_nodes` bulk nodes and representatives are left they are divided again.
+    Where more than `kernel_nodes` bulk nodes and representatives are left they are divided again. The paper's
+    builder is that of `inner="gm-m"`; the default has fewer edges and as low a maximum degree.
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcdefgh"])
     >>> build = build_dcbr_m(interest, lambda_=1, p=2)
     >>> build.overlay.n_edges, build.report["representatives"], build.report["pn_ratio"]
     (7, 2, 0.625)
     """
-    settings = DivideSettings(p, lambda_, kernel_nodes, eta)
+    settings = DivideSettings(p, lambda_, kernel_nodes, eta, inner, polish)
     return divide_and_conquer(interest, "dcbr-m", settings, seed=seed, threads=threads, progress=progress)

@@ -11,7 +11,7 @@ import numpy as np
 
 from topicloom.base.arrays import Longs
 from topicloom.base.machine_speed import known_speed
-from topicloom.overlay.builders.balanced import default_work
+from topicloom.overlay.builders.balanced import default_work, free_work
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.measures.profile_advice import told_seconds
@@ -27,7 +27,8 @@ TRY_NODES = 5_000  # up to so many nodes gm says how many edges there will be
 # more topics nodes share), and for each subscription. A move of the local search takes a time by itself, and
 # for each topic that its edge carries one that grows with the nodes of the topic.
 PER_ENTRY, USUAL_SIZE, PER_SUBSCRIPTION = 4e-8, 10.0, 1e-5
-PER_MOVE, PER_TOPIC, GROWTH = 4.5e-5, 7.5e-8, 0.5
+PER_MOVE, PER_TOPIC, GROWTH = 1.3e-5, 1.3e-7, 0.5  # within a bound on hops
+FREE_MOVE, FREE_TOPIC = 1.5e-5, 4e-8  # without one: two searches at a time
 
 
 class Extent(Protocol):
@@ -49,10 +50,12 @@ class BuilderChoice:
     reason: str
 
 
-def expected_seconds(interest: Extent, work: float | str = "auto", edges: int | None = None) -> float:
+def expected_seconds(
+    interest: Extent, work: float | str = "auto", edges: int | None = None, *, max_hops: int | str = "auto"
+) -> float:
     """Estimate how long `balanced` takes, on the machine that this was fitted on; `edges` if they are known.
 
-    Within a factor of 1.5 on 32 of 34 workloads of 350 to 20,000 nodes.
+    Mostly within a factor of 1.5, without a bound on hops of 2.
     """
     nodes, subscriptions = interest.n_nodes, interest.n_subscriptions
     if subscriptions == 0:
@@ -63,16 +66,25 @@ def expected_seconds(interest: Extent, work: float | str = "auto", edges: int | 
         joins = JOINS_PER_EDGE + entries / nodes**2
         edges = int((subscriptions - np.count_nonzero(sizes)) / joins)
     greedy = PER_ENTRY * entries / math.sqrt(max(subscriptions / nodes / USUAL_SIZE, 1.0))
-    moves_per_edge = default_work(nodes) if work == "auto" else float(work)
-    walks = PER_TOPIC * subscriptions * math.pow(entries / subscriptions, GROWTH)
-    return greedy + PER_SUBSCRIPTION * subscriptions + moves_per_edge * (PER_MOVE * edges + walks)
+    free = max_hops == "none"
+    own = free_work if free else default_work
+    moves_per_edge = own(nodes) if work == "auto" else float(work)
+    per_move, per_topic = (FREE_MOVE, FREE_TOPIC) if free else (PER_MOVE, PER_TOPIC)
+    walks = per_topic * subscriptions * math.pow(entries / subscriptions, GROWTH)
+    return greedy + PER_SUBSCRIPTION * subscriptions + moves_per_edge * (per_move * edges + walks)
 
 
-def told_expectation(interest: Extent, work: float | str = "auto") -> str:
+def told_expectation(
+    interest: Extent, work: float | str = "auto", *, max_hops: int | str = "auto", time_limit: float = 0.0
+) -> str:
     """Say how long `balanced` takes on this machine; nothing is ever chosen by it."""
-    seconds = expected_seconds(interest, work)
-    if isinstance(interest, Interest) and seconds >= 1 and interest.n_nodes <= TRY_NODES:
-        seconds = expected_seconds(interest, work, edges=build_gm(interest).n_edges)
+    timed = work == "auto" and time_limit > 0
+    seconds = expected_seconds(interest, 0 if timed else work, max_hops=max_hops)
+    if isinstance(interest, Interest) and seconds >= 1 and interest.n_nodes <= TRY_NODES and not timed:
+        edges = build_gm(interest).n_edges
+        seconds = expected_seconds(interest, work, edges=edges, max_hops=max_hops)
+    if time_limit:
+        seconds = max(seconds, time_limit / (known_speed() or 1.0)) if timed else seconds
     return told_seconds(seconds * (known_speed() or 1.0))
 
 
@@ -84,8 +96,11 @@ def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bo
     >>> choose_default(interest, {"work": "auto"}, bound=False).reason
     'balanced: no algorithm was named; it takes under 1 s on this machine'
     """
-    work = parameters.get("work", "auto")
-    seconds, told = expected_seconds(interest, work), told_expectation(interest, work)
+    work, max_hops = parameters.get("work", "auto"), parameters.get("max_hops", "auto")
+    time_limit = float(parameters.get("time_limit", 0.0))
+    told = told_expectation(interest, work, max_hops=max_hops, time_limit=time_limit)
+    timed = work == "auto" and time_limit > 0
+    seconds = expected_seconds(interest, 0 if timed else work, max_hops=max_hops)
     if seconds <= MOST_SECONDS:
         reason = f"no algorithm was named; it takes {told} on this machine"
     elif bound:

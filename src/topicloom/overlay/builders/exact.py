@@ -19,7 +19,7 @@ from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.base.solver.linear_program import Budget
 from topicloom.errors import UsageError
-from topicloom.overlay.builders.balanced import build_balanced
+from topicloom.overlay.builders.balanced import build_balanced, default_work
 from topicloom.overlay.builders.exact_parts import ExactAnswer, fewest_edges, lowest_degree
 from topicloom.overlay.builders.exact_program import count_pairs
 from topicloom.overlay.builders.gm import build_gm, build_gm_m
@@ -132,8 +132,10 @@ def _start_overlays(
     """Return the overlays of the heuristics by name, without those that do not serve every topic."""
     overlays = {}
     for make in HEURISTICS:
-        limit = {"time_limit": time_limit * START_SHARE} if make is build_balanced else {}
-        build = make(interest, seed=seed, threads=threads, progress=progress, **limit)
+        limits: dict[str, float] = {}
+        if make is build_balanced:  # without `work` it would use all the time it is given
+            limits = {"work": default_work(interest.n_nodes), "time_limit": time_limit * START_SHARE}
+        build = make(interest, seed=seed, threads=threads, progress=progress, **limits)
         # What it starts from is what it may give back, so nothing is taken on trust.
         if check_overlay(interest, build.overlay).topic_connected:
             overlays[build.algorithm] = build.overlay

@@ -75,9 +75,9 @@ class HopSearch:
         self._sizes = interest.topic_sizes()
         self._topics = np.flatnonzero(self._sizes > 1)
         self._scratch = np.zeros(max(int(interest.subscription_sizes().max(initial=1)), 1), np.int32)
-        self._by_cost = (1.0, 0.0)  # what an edge weighs, and a unit of its cost
+        self.by_cost = (1.0, 0.0)  # what an edge weighs, and a unit of its cost
         if len(constraints.priced):
-            self._by_cost = (0.0, 1.0) if costs == "weight" else (1.0, BY_COST_TIE)
+            self.by_cost = (0.0, 1.0) if costs == "weight" else (1.0, BY_COST_TIE)
         for topic in self._topics.tolist():
             self._root(topic, int(interest.nodes_of(topic)[0]), LOOSE)
         for topic in np.flatnonzero(self._sizes == 1).tolist():
@@ -208,7 +208,7 @@ class HopSearch:
         self, kind: int, caps: Ints, items: Ints, *, slack: int = 0, attempts: int = 1, cold: bool = False
     ) -> int:
         unit = self._interest.n_subscriptions / max(self.n_edges, 1)
-        number, cost = (EDGE_WEIGHT * unit * share for share in self._by_cost)
+        number, cost = (EDGE_WEIGHT * unit * share for share in self.by_cost)
         heat = 0.0 if cold else TEMPERATURE * unit
         tables = (self._overlay, caps, kind, sealed(items))
         return int(run_hop_moves(*tables, number, cost, heat, slack, attempts, self._scratch))

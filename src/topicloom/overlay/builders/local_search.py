@@ -6,19 +6,39 @@ the user may stop in between; the slices do not change the outcome.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, pointers
+from topicloom.base.kernels.parallel import default_threads
 from topicloom.base.progress import Progress, check_stop
 from topicloom.base.seeds import generator
 from topicloom.overlay.builders.constrained import ConstrainedTask, Edges
 from topicloom.overlay.builders.degree_caps import DegreeCaps
 from topicloom.overlay.kernels.edge_lists import N_EDGES
 from topicloom.overlay.kernels.edge_removal import MOST_REMOVED, new_removal
-from topicloom.overlay.kernels.moves import BY_COST, BY_NUMBER, THEN_COST, destroy_and_repair, prune, relieve
-from topicloom.overlay.kernels.overlay_trees import add_edges, new_overlay_trees
+from topicloom.overlay.kernels.moves import (
+    BY_COST,
+    BY_NUMBER,
+    THEN_COST,
+    destroy_and_repair,
+    new_log,
+    prune,
+    relieve,
+    repeat,
+)
+from topicloom.overlay.kernels.overlay_trees import (
+    OverlayTrees,
+    add_edges,
+    copied,
+    copy_overlay,
+    new_overlay_trees,
+)
 from topicloom.overlay.model.constraints import Constraints
 
+LEAST_EDGES, ROUND_SHARE = 256, 16  # from so many edges on two searches share the work, in rounds of a share
 SLICE = 500  # moves, edges or nodes per call of a kernel
 ROUNDS = 8  # of relief
 ATTEMPTS, MOST_ATTEMPTS = 12, 200  # at relieving one node in one round: more when few are left
@@ -53,8 +73,11 @@ class LocalSearch:
         most = self._caps.most
         self._trees = new_overlay_trees(interest, most, int(most.sum()) // 2 + 2 * MOST_REMOVED)
         add_edges(self._trees, u, v, n_fixed, np.arange(interest.n_subscriptions, dtype=np.int32))
-        seed = int(generator(seed, "local-search").integers(2**63))
-        self._removal = new_removal(interest, seed, pair_prices(constraints, interest.n_nodes))
+        prices = pair_prices(constraints, interest.n_nodes)
+        numbers = (int(generator(seed, name).integers(2**63)) for name in ("local-search", "second-search"))
+        self._removal, self._second_removal = (new_removal(interest, number, prices) for number in numbers)
+        self._second: OverlayTrees | None = None
+        self._threads = task.threads or default_threads()
         priced = len(constraints.priced) > 0
         self._aim = (BY_COST if task.costs == "weight" else THEN_COST) if priced else BY_NUMBER
 
@@ -91,9 +114,14 @@ class LocalSearch:
         """Return the nodes with more edges than that."""
         return np.flatnonzero(self.degree > self.caps(cap)).astype(np.int32)
 
-    def prune(self) -> None:
-        """Drop the edges that no topic needs, those that carry the fewest topics first."""
+    def prune(self, *, most_load: int | None = None) -> None:
+        """Drop the edges that no topic needs, those that carry the fewest topics first.
+
+        With `most_load` edges that carry more topics than that are not looked at.
+        """
         live = self._trees.live[: self.n_edges]
+        if most_load is not None:
+            live = live[self._trees.load[live] <= most_load]
         order = live[np.lexsort((live, self._trees.load[live]))]
         for start in range(0, len(order), SLICE):
             check_stop(self._progress)
@@ -121,10 +149,35 @@ class LocalSearch:
 
     def improve(self, cap: int, moves: int) -> None:
         """Make so many moves that save edges or shift them."""
-        caps = self.caps(cap)
+        caps, tables = self.caps(cap), (self._trees, self._removal)
+        if self.n_edges >= LEAST_EDGES:
+            self._improve_twice(caps, moves)
+            return
         for start in range(0, moves, SLICE):
             check_stop(self._progress)
-            destroy_and_repair(self._trees, self._removal, caps, self._aim, min(SLICE, moves - start))
+            destroy_and_repair(*tables, caps, self._aim, min(SLICE, moves - start))
+
+    def _improve_twice(self, caps: Ints, moves: int) -> None:
+        """Let two searches make half of the moves each, side by side if there are two threads.
+
+        Each round they start from the same overlay; then the first one repeats the moves of the second that
+        still hold. Both are always run, so the number of threads changes nothing but the time.
+        """
+        if self._second is None:
+            self._second = copied(self._trees)
+        lanes = ((self._trees, self._removal), (self._second, self._second_removal))
+        size = max(self.n_edges // ROUND_SHARE, 1)
+        with ThreadPoolExecutor(1) as pool:
+            for start in range(0, moves, 2 * size):
+                check_stop(self._progress)
+                left = min(2 * size, moves - start)
+                log = new_log(left // 2)
+                copy_overlay(self._trees, self._second)
+                other = partial(destroy_and_repair, *lanes[1], caps, self._aim, left // 2, log)
+                waiting = pool.submit(other) if self._threads > 1 else None
+                destroy_and_repair(*lanes[0], caps, self._aim, left - left // 2)
+                kept = waiting.result() if waiting else other()
+                repeat(*lanes[0], caps, log[:kept])
 
 
 def pair_prices(constraints: Constraints, n_nodes: int) -> tuple[Longs, Ints, Floats]:

@@ -11,7 +11,6 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.registry import Entry, find
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.baselines import build_full_mesh, build_ring_pt, build_star
-from topicloom.overlay.builders.best_of_small import build_best_balanced
 from topicloom.overlay.builders.cd_oda import build_2d_oda, build_cd_oda, build_cd_oda_i, build_cd_oda_ii
 from topicloom.overlay.builders.constrained import check_constraints
 from topicloom.overlay.builders.dcb_m import build_dcb_m, build_dcbr_m
@@ -20,6 +19,7 @@ from topicloom.overlay.builders.gm import build_gm, build_gm_m
 from topicloom.overlay.builders.low_oda import build_low_oda
 from topicloom.overlay.builders.minmax_oda import build_minmax_oda
 from topicloom.overlay.builders.short_gm import build_short_gm
+from topicloom.overlay.builders.sturdy import build_sturdy
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
@@ -57,7 +57,7 @@ def _short_paths(build: Callable[..., Build], aim: str, complexity: str, place: 
 
 BUILDERS: dict[str, Builder] = {
     "balanced": Builder(
-        build=build_best_balanced,
+        build=build_sturdy,
         aim="low average and low maximum degree, short paths",
         guarantee="none proven; certifying bounds the gap of each build",
         complexity="a few runs of gm, then `work` moves per edge",
@@ -117,7 +117,7 @@ BUILDERS: dict[str, Builder] = {
     "dcbr-m": Builder(
         build=build_dcbr_m,
         aim="low maximum degree by divide and conquer: for very many nodes",
-        guarantee="maximum degree O(eta + optimum of bulk and representative nodes x log(V T))",
+        guarantee="with inner=gm-m: maximum O(eta + optimum of bulk and representative nodes x log(V T))",
         complexity="O(T ((B + R)² + L²/p)) worst case",
         paper="Chen et al. 2010, Algorithm 11",
         seeded=True,
@@ -205,7 +205,12 @@ def check_honours(name: str, kinds: Iterable[str]) -> None:
             raise UsageError(f"{name} does not honour `{kind}`; {', '.join(able) or 'no builder'} do")
 
 
-AIMS = {"max_hops": "bound hops", "max_degree": "aim at a maximum degree"}  # options of their own
+AIMS = {  # options of their own
+    "max_hops": "bound hops",
+    "max_degree": "aim at a maximum degree",
+    "survive": "let topics survive deaths",
+    "extra_edges": "spend more edges on fewer splits",
+}
 
 
 def aim_settings(name: str, aims: Mapping[str, str | None]) -> list[str]:

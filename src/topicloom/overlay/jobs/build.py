@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from msgspec.structs import asdict
 from msgspec.structs import replace as replace_fields
 
@@ -15,6 +16,7 @@ from topicloom.overlay.jobs.build_request import (
     LOCAL_SUBSCRIPTIONS,
     BuildRequest,
     BuildTask,
+    check_collected,
     check_engine,
     choose_engine,
     summarise_build,
@@ -24,11 +26,13 @@ from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import load_constraints
 from topicloom.overlay.jobs.interest_table import LoadedInterest, is_small, load_interest
 from topicloom.overlay.jobs.verify import check_judged, judge, judge_here
-from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.measures.connectivity import check_overlay, node_codes
 from topicloom.overlay.measures.names import wildcard_topics, wildcards_told
+from topicloom.overlay.measures.survival import check_survival
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.verdict import Verdict
 from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.folder import REJECTS, SUMMARY, write_json, write_table
@@ -68,6 +72,8 @@ def _builds_here(task: BuildTask, loaded: LoadedInterest) -> bool:
 def _all_on_spark(task: BuildTask, loaded: LoadedInterest | None) -> BuildTask:
     """Return the task of an interest that is too large for this process."""
     large = None if loaded is None else _for_spark(task, loaded.interest)
+    if loaded is None and task.table.source.origin is not None:
+        check_collected(task)
     if large is None:
         named = task.request.algorithm if task.request.named else None
         check_engine("spark", named, in_memory=task.in_memory, resume=task.resume)
@@ -147,6 +153,10 @@ def build_loaded(
             verdict = check_overlay(loaded.interest, build.overlay, progress=progress)
         else:  # the judge reads what was written, not what is in memory
             verdict = _judge_written(folder, loaded, spark=spark, progress=progress)
+        if request.survive:
+            overlay = build.overlay if folder is None else written_overlay(folder, loaded.interest)
+            survival = check_survival(loaded.interest, overlay, request.survive, progress=progress)
+            verdict = replace(verdict, survival=survival)
         proved = progress.now()
         seconds = {"ingest": ingested - began, "build": built - ingested, "verify": proved - written}
         seconds["total"] = proved - began
@@ -156,6 +166,7 @@ def build_loaded(
                 loaded.interest,
                 asdict(summary),
                 known=build.report,
+                survive=request.survive,
                 threads=request.threads,
                 progress=progress,
             )
@@ -165,6 +176,13 @@ def build_loaded(
         if folder is not None:
             write_json(summary, folder / SUMMARY)
     return summary, build
+
+
+def written_overlay(folder: Path, interest: Interest) -> Overlay:
+    """Return the overlay of a build folder, read anew."""
+    edges = pq.read_table(folder / EDGES)
+    u, v = (node_codes(edges.column(name), interest.node_ids) for name in ("u", "v"))
+    return Overlay.from_edges(interest.node_ids, u, v)
 
 
 def _judge_written(

@@ -1,7 +1,8 @@
 """Where a build is written and becomes whole: a folder of this machine, or one behind an address.
 
 `place_of` is the only one to ask which; jobs speak to a `BuildPlace`. What a place looks like inside:
-`overlay/model/run_folder.py` and `overlay/spark/run_address.py`.
+`overlay/model/run_folder.py` and `overlay/spark/run_address.py`. A build that is written nowhere stays with
+Spark's executors: `KeptBuild`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,19 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import pyarrow.parquet as pq
 
 from topicloom.base.addresses import is_address
 from topicloom.base.progress import SILENT, Progress
+from topicloom.errors import UsageError
 from topicloom.overlay.model.build import BuildHead, BuildSummary
 from topicloom.overlay.model.build_folder import (
+    EDGES,
+    INTEREST,
     PHASES,
     check_replaceable,
     decode_summary,
@@ -35,8 +41,15 @@ from topicloom.overlay.spark.run_address import (
     read_records,
     tidy,
 )
+from topicloom.overlay.spark.run_kept import KeptRun
+from topicloom.tables.folder import REJECTS
+from topicloom.tables.spark.kept_place import KeptStore
 from topicloom.tables.spark.remote_files import RemoteFolder
+from topicloom.tables.spark.session import arrow_frame
 from topicloom.tables.spark.spark_choice import SparkChoice
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 S = TypeVar("S", BuildHead, BuildSummary)
 
@@ -70,6 +83,58 @@ class BuildPlace(Protocol):
 
     def publish(self, folder: Path, summary: BuildSummary) -> BuildSummary:
         """Make that folder the result; return its summary."""
+
+
+@dataclass(slots=True)
+class KeptBuild:
+    """A build whose tables stay with Spark; `frames` are those of the result."""
+
+    session: SparkSession
+    shown: str
+    frames: dict[str, DataFrame] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.shown
+
+    @property
+    def local(self) -> Path | None:
+        return None
+
+    def check(self, *, resume: bool) -> None:
+        if resume:
+            raise UsageError("`resume` goes on with the unfinished build in `out`: give that too")
+
+    def unfinished(self) -> bool:
+        return False
+
+    def finished(self, kind: type[S]) -> S | None:
+        return None
+
+    def check_same(self, request: Request, *, parts: bool = False) -> None:
+        """Do nothing: there is never an unfinished run."""
+
+    @contextmanager
+    def open_run(
+        self, request: Request, *, resume: bool, now: Callable[[], float], told: Told
+    ) -> Iterator[Run]:
+        store = KeptStore()
+        try:
+            run = KeptRun(store, self.shown, now, told)
+            yield run
+            self.frames = {name: store.take(path) for name, path in run.tables.items()}
+        finally:
+            store.release()
+
+    @contextmanager
+    def result(self) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(prefix="topicloom-") as folder:
+            yield Path(folder) / "build"
+
+    def publish(self, folder: Path, summary: BuildSummary) -> BuildSummary:
+        for name in (EDGES, INTEREST, REJECTS):
+            if (folder / name).exists():
+                self.frames[name] = arrow_frame(self.session, pq.read_table(folder / name))
+        return summary
 
 
 def place_of(out: str | Path, spark: SparkChoice, progress: Progress = SILENT) -> BuildPlace:

@@ -22,7 +22,7 @@ from topicloom.overlay.builders.registry import (
 )
 from topicloom.overlay.jobs.build_place import BuildPlace
 from topicloom.overlay.jobs.constraints import ConstraintFiles
-from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest
+from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, too_large_told
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
@@ -62,16 +62,24 @@ class BuildRequest:
         *,
         max_hops: str | None = None,
         max_degree: str | None = None,
+        survive: str | None = None,
+        extra_edges: str | None = None,
         seed: int = 0,
         threads: int | None = None,
         certify: bool = False,
     ) -> BuildRequest:
         """Make a request from texts such as `key=value`; unknown names and values are refused."""
         name = algorithm or DEFAULT
-        aims = aim_settings(name, {"max_hops": max_hops, "max_degree": max_degree})
+        given = {"max_hops": max_hops, "max_degree": max_degree, "survive": survive}
+        aims = aim_settings(name, given | {"extra_edges": extra_edges and extra_edges.removesuffix("%")})
         parameters = parse_parameters(name, [*settings, *aims])
         fixed = parameters != parse_parameters(DEFAULT, [])
         return cls(name, parameters, seed, threads, certify=certify, named=algorithm is not None, fixed=fixed)
+
+    @property
+    def survive(self) -> int:
+        """Return how many deaths every topic is to survive."""
+        return int(self.parameters.get("survive", 0))
 
     @property
     def bound(self) -> bool:
@@ -157,6 +165,16 @@ def check_engine(engine: str, algorithm: str | None, *, in_memory: str | None, r
         )
 
 
+def check_collected(task: BuildTask) -> None:
+    """Refuse a builder of one process for a table that does not fit into it."""
+    request, able = task.request, [name for name, one in BUILDERS.items() if "spark" in one.engines]
+    if request.named and request.algorithm not in able:
+        raise UsageError(
+            f"{too_large_told(task.table.source.path)}; `algorithm={request.algorithm}` builds in one "
+            f"process, {', '.join(able)} on Spark"
+        )
+
+
 def choose_engine(algorithm: str, subscriptions: int, *, in_memory: str | None) -> tuple[str, str]:
     """Return what `--engine auto` means for this builder and so many subscriptions, and why.
 
@@ -206,6 +224,7 @@ def summarise_build(
         topic_components=verdict.topic_components,
         topics_partitioned=verdict.topics_partitioned,
         topic_connected=verdict.topic_connected,
+        survival=verdict.survival if isinstance(verdict, Verdict) else UNSET,
         phases=dict(phases),
         report=build.report,
         seconds=seconds,

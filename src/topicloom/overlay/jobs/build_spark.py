@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import asdict
@@ -20,7 +20,7 @@ from topicloom.base.parameters import plain_name
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
-from topicloom.overlay.jobs.build_place import BuildPlace
+from topicloom.overlay.jobs.build_place import BuildPlace, KeptBuild
 from topicloom.overlay.jobs.build_request import BuildTask, summarise_build
 from topicloom.overlay.jobs.verify import check_judged, judge
 from topicloom.overlay.measures.names import wildcards_told
@@ -35,10 +35,16 @@ from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS
 from topicloom.tables.reader import REJECT_COLUMNS, rows_were
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.links import is_connect
+from topicloom.tables.spark.origins import rows_signature
+from topicloom.tables.spark.read import read_table
 from topicloom.tables.spark.spark_work import StageBook
 from topicloom.tables.spark.step_tables import StepTables
 from topicloom.tables.spark.table_files import signature
 from topicloom.version import __version__
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 INGEST, WRITE, VERIFY = "ingest", "write", "verify"
 TABLES = ("nodes", "topics", "pairs")  # of an encoded interest
@@ -74,8 +80,7 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
     if task.goes_on:
         task.out.check_same(asked, parts=True)  # before Spark starts
     session = task.table.spark.session(task.progress)
-    files = signature(session, task.table.source) if read is None else read.files
-    asked["interest files"] = files
+    asked |= _seen(task, session, read)
     if task.resume and (done := _finished(task.out, asked)) is not None:
         task.remark(f"{task.out} is whole already: nothing was left to do")
         return done
@@ -90,11 +95,11 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
             task.remark(f"going on after: {', '.join(map(shown_phase, before))}")
         elif task.resume:
             task.remark(f"nothing to go on with in {task.out}: a new run begins")
-        run.measure = StageBook(session).read
+        run.measure = None if is_connect(session) else StageBook(session).read
         try:
             return _run(task, run, read, began - sum(before.values()), asked)
         except BaseException as error:
-            if run.whole():
+            if run.whole() and not isinstance(task.out, KeptBuild):
                 task.table.notice(_advice(task.out, run, error))
             raise
 
@@ -170,6 +175,17 @@ def _asked(task: BuildTask) -> dict[str, Any]:
         "seed": request.seed,
         "interest": {**described, "subscribers_only": table.subscribers_only},
     }
+
+
+def _seen(task: BuildTask, session: SparkSession, read: InterestRead | None) -> dict[str, Any]:
+    """Return by what a later run knows the same table: its files, or else the rows themselves."""
+    source = task.table.source
+    if source.origin is None:
+        return {"interest files": signature(session, source) if read is None else read.files}
+    if isinstance(task.out, KeptBuild):
+        return {}  # there is no later run
+    raw = read_table(session, source, progress=task.progress)
+    return {"interest rows": rows_signature(raw, progress=task.progress)}
 
 
 def _digest(asked: Mapping[str, Any]) -> str:

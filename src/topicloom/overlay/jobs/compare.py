@@ -77,6 +77,7 @@ class Comparison(ResultSummary, frozen=True, kw_only=True):
     seconds: Seconds
     plot: str | UnsetType = UNSET
     hops_plot: str | UnsetType = UNSET
+    splits_plot: str | UnsetType = UNSET
     frontier_plot: str | UnsetType = UNSET
 
 

@@ -25,9 +25,9 @@ from topicloom.tables.local.table import LocalTable
 from topicloom.tables.reader import TableRead, require_no_rejects
 from topicloom.tables.refused import NONE_REFUSED, RefusedRows
 from topicloom.tables.source import TableSource
-from topicloom.tables.spark.read import collect_rows, collect_table
+from topicloom.tables.spark.links import shares_disk
+from topicloom.tables.spark.read import COLLECTED_BYTES, collect_rows, collect_table
 from topicloom.tables.spark.remote_files import RemoteFolder
-from topicloom.tables.spark.settings import is_local
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 
 PAIR = ["node", "topic"]
@@ -103,11 +103,13 @@ class InterestTable:
         if (loaded := self.load_small()) is not None:
             return loaded
         session = self.spark.session(self.progress)
-        if not is_local(str(session.sparkContext.master)):
+        if self.source.origin is not None or not shares_disk(session):
             # Executors may share no disk with this machine, and it is to be in memory anyway.
             loaded = self.load_collected()
             if loaded is not None:
                 return loaded
+            if self.source.origin is not None:
+                raise InputError(too_large_told(self.source.path))
         with self.spark.workspace(progress=self.progress) as work:
             read = self.encode(work)
             try:
@@ -170,6 +172,14 @@ class InterestTable:
         tell_refused(refused, raw.source, self.notice)
 
 
+def too_large_told(path: str) -> str:
+    """Return what is said of a table that Spark could not bring into this process."""
+    return (
+        f"{path} is too large to be collected: its names are more than {COLLECTED_BYTES >> 20} MiB, or than "
+        "half of spark.driver.maxResultSize"
+    )
+
+
 def subscribers(rows: pa.Table) -> pa.Table:
     """Return all rows of the pairs that some row names as a subscription; the others only publish."""
     if "role" not in rows.column_names:
@@ -180,6 +190,8 @@ def subscribers(rows: pa.Table) -> pa.Table:
 
 def head_of(edges: TableSource, spark: SparkChoice) -> BuildHead | None:
     """Return what is known of the build that a user has named as a table of edges, if it is one."""
+    if edges.origin is not None:
+        return None
     if not is_address(edges.path):
         return read_summary(Path(edges.path)) if is_build(Path(edges.path)) else None
     content = RemoteFolder(spark.session(), edges.path).read(SUMMARY)

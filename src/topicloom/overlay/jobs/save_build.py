@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import UNSET
 from topicloom.errors import UsageError
 from topicloom.overlay.jobs.build_request import BuildRequest, summarise_build
 from topicloom.overlay.jobs.interest_table import LoadedInterest
 from topicloom.overlay.jobs.verify import judge_here
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.measures.digest import interest_digest
+from topicloom.overlay.measures.survival import check_survival
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import (
     EDGES,
@@ -70,6 +73,8 @@ def summarise(
         if verdict is not None:
             seconds = {"ingest": 0.0, "build": built, "verify": verify, "total": built + verify}
     verdict = verdict or check_overlay(interest, build.overlay)
+    if (deaths := int(build.parameters.get("survive", 0))) and verdict.survival is UNSET:
+        verdict = replace(verdict, survival=check_survival(interest, build.overlay, deaths))
     request = BuildRequest(build.algorithm, build.parameters, build.seed)
     loaded = LoadedInterest(interest, interest_digest(interest))
     return summarise_build(request, "local", loaded, build, verdict, phases, seconds)

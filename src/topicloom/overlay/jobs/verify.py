@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,10 +12,12 @@ from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import InputError
 from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement, head_of, subscribers
+from topicloom.overlay.jobs.measure import load_overlay
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.measures.judge_tables import check_tables
+from topicloom.overlay.measures.survival import check_survival
 from topicloom.overlay.model.interest import Interest
-from topicloom.overlay.model.verdict import Verdict, check_witness_file
+from topicloom.overlay.model.verdict import Survival, Verdict, check_witness_file
 from topicloom.overlay.spark.interest_rows import (
     digest_of,
     digest_rows,
@@ -33,7 +36,7 @@ from topicloom.tables.spark.kept_tables import let_go
 from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.raw_table import text_bytes
 from topicloom.tables.spark.read import SparkReader, read_table
-from topicloom.tables.spark.spark_choice import SparkChoice
+from topicloom.tables.spark.spark_choice import SparkChoice, no_notice
 
 
 def judge(
@@ -78,8 +81,13 @@ def judge_here(interest: Path, edges: Path, *, progress: Progress = SILENT) -> V
     return check_tables(pq.read_table(interest), pq.read_table(edges), progress=progress)
 
 
-def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: str | None = None) -> Verdict:
-    """Judge two tables a user named; refused rows of either are told."""
+def verify_edges(
+    interest: InterestTable, edges: TableSource, *, all_witnesses: str | None = None, survive: int = 0
+) -> Verdict:
+    """Judge two tables a user named; refused rows of either are told.
+
+    Whether topics `survive` so many deaths is judged in the memory of this process, after all else.
+    """
     if all_witnesses is not None:
         check_witness_file(all_witnesses)
     source = interest.source
@@ -96,7 +104,15 @@ def verify_edges(interest: InterestTable, edges: TableSource, *, all_witnesses: 
         raise InputError(f"{source.path} holds no subscription: give a table of pairs")
     if interest.strict and not verdict.clean:
         raise InputError(unsound(verdict, edges))
-    return verdict
+    return verdict if survive == 0 else replace(verdict, survival=_survival(interest, edges, survive))
+
+
+def _survival(interest: InterestTable, edges: TableSource, survive: int) -> Survival:
+    """Read both tables once more, without a word, and judge survival."""
+    quiet = replace(interest, strict=False, notice=no_notice)
+    wanted = quiet.load().interest
+    overlay, _ = load_overlay(edges, wanted, quiet)
+    return check_survival(wanted, overlay, survive, progress=interest.progress)
 
 
 def _verify_small(

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicloom.base.kernels.jit import part
+from topicloom.base.kernels.jit import bare
 
 N_EDGES = 0  # the place in `sizes`
 
 
-@part
+@bare
 def link(overlay: Any, edge: int, u: int, v: int) -> None:
     """Enter an edge into the lists of its ends."""
     overlay.edge_u[edge], overlay.edge_v[edge] = u, v
@@ -28,7 +28,7 @@ def link(overlay: Any, edge: int, u: int, v: int) -> None:
     overlay.sizes[N_EDGES] += 1
 
 
-@part
+@bare
 def unlink(overlay: Any, edge: int) -> None:
     """Take an edge out of the lists of its ends; its number stays taken."""
     for a in (overlay.edge_u[edge], overlay.edge_v[edge]):

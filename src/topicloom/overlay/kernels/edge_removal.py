@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topicloom.base.arrays import Floats, Ints, Longs, Words
-from topicloom.base.kernels.jit import inlined, part
+from topicloom.base.kernels.jit import bare
 from topicloom.overlay.kernels.edge_lists import unlink
 from topicloom.overlay.kernels.overlay_trees import (
     OverlayTrees,
@@ -48,6 +48,8 @@ class Removal(NamedTuple):
     apart: Ints  # the nodes that came off somewhere
     apart_at: Ints  # node -> its position there, -1 if none
     planes: Words  # plane x position x word position
+    off: Ints  # position -> broken topics that the node is off in
+    bound: Ints  # position -> no node that is not apart joins more of them with it
     mask: Words  # scratch: the broken topics that one node is off in
     rarest: Ints  # the same as a list
     random: Words  # the state of the generator
@@ -90,6 +92,8 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
         apart=ints(apart),
         apart_at=np.full(n_nodes, -1, np.int32),
         planes=np.zeros((PLANES, apart, words), np.uint64),
+        off=ints(apart),
+        bound=ints(apart),
         mask=np.zeros(words, np.uint64),
         rarest=ints(most_broken),
         random=np.array([seed], np.uint64),
@@ -99,7 +103,7 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
     )
 
 
-@part
+@bare
 def _replace(trees: OverlayTrees, removal: Removal, slot_u: int, slot_v: int) -> Any:
     """Let another edge connect the two trees of a topic that hold slot_u and slot_v, if there is one.
 
@@ -143,7 +147,7 @@ def _replace(trees: OverlayTrees, removal: Removal, slot_u: int, slot_v: int) ->
     return start, found, best >= 0
 
 
-@part
+@bare
 def remove_if_replaced(trees: OverlayTrees, removal: Removal, edge: int) -> bool:
     """Remove `edge` if others can carry all its topics; those handed over stay there in any case."""
     unlink(trees, edge)
@@ -164,7 +168,7 @@ def remove_if_replaced(trees: OverlayTrees, removal: Removal, edge: int) -> bool
     return True
 
 
-@part
+@bare
 def remove_edges(trees: OverlayTrees, removal: Removal) -> bool:
     """Remove the edges listed in `removal.removed` and record what broke; False if that is more than fits."""
     counts = removal.counts
@@ -195,7 +199,7 @@ def remove_edges(trees: OverlayTrees, removal: Removal) -> bool:
     return fits
 
 
-@part
+@bare
 def undo(trees: OverlayTrees, removal: Removal) -> None:
     """Drop the added edges and put the removed ones back, with the topics that no other edge could carry."""
     counts = removal.counts
@@ -216,7 +220,7 @@ def undo(trees: OverlayTrees, removal: Removal) -> None:
     _forget(removal)
 
 
-@inlined
+@bare
 def keep(trees: OverlayTrees, removal: Removal) -> None:
     """Give up the removed edges for good."""
     for i in range(removal.counts[REMOVED]):
@@ -224,7 +228,7 @@ def keep(trees: OverlayTrees, removal: Removal) -> None:
     _forget(removal)
 
 
-@part
+@bare
 def _forget(removal: Removal) -> None:
     """Wipe what the move wrote into the tables by topic, word and node."""
     for i in range(removal.counts[TOPICS]):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import part
+from topicloom.base.kernels.jit import bare
 from topicloom.overlay.kernels.edge_lists import link, unlink
 from topicloom.overlay.kernels.hop_overlay import (
     LOOSE,
@@ -19,7 +19,7 @@ from topicloom.overlay.kernels.hop_overlay import (
 )
 
 
-@part
+@bare
 def has_parent(overlay: HopOverlay, node: int, topic: int, depth: int) -> bool:
     """Has a subscriber of this depth a neighbor one hop nearer to the root?"""
     for place in range(overlay.near_ptr[node], overlay.near_ptr[node] + overlay.degree[node]):
@@ -29,7 +29,7 @@ def has_parent(overlay: HopOverlay, node: int, topic: int, depth: int) -> bool:
     return False
 
 
-@part
+@bare
 def _push(overlay: HopOverlay, n: int, node: int, depth: int) -> Any:
     """Enter a node into the bucket of its depth; return the number of entries."""
     overlay.bucket_node[n], overlay.bucket_next[n] = node, overlay.bucket[depth]
@@ -37,7 +37,7 @@ def _push(overlay: HopOverlay, n: int, node: int, depth: int) -> Any:
     return n + 1
 
 
-@part
+@bare
 def cut_off(overlay: HopOverlay, topic: int, node: int) -> None:
     """Renew the depths below a subscriber that has lost its last neighbor nearer to the root.
 
@@ -97,7 +97,7 @@ def cut_off(overlay: HopOverlay, topic: int, node: int) -> None:
         best[queue[i]] = LOOSE
 
 
-@part
+@bare
 def drop_edge(overlay: HopOverlay, edge: int) -> None:
     """Take an edge out and renew what hangs on it; its number stays taken."""
     u, v = np.int64(overlay.edge_u[edge]), np.int64(overlay.edge_v[edge])
@@ -117,7 +117,7 @@ def drop_edge(overlay: HopOverlay, edge: int) -> None:
                 cut_off(overlay, topic, lower)
 
 
-@part
+@bare
 def _rise(overlay: HopOverlay, topic: int, node: int, depth: int) -> None:
     """Give a subscriber a smaller depth, and all that come nearer to the root through it."""
     queue = overlay.queue
@@ -138,7 +138,7 @@ def _rise(overlay: HopOverlay, topic: int, node: int, depth: int) -> None:
                 tail += 1
 
 
-@part
+@bare
 def put_edge(overlay: HopOverlay, u: int, v: int) -> Any:
     """Add an edge and renew what comes nearer to a root by it; return its number."""
     overlay.sizes[N_FREE] -= 1

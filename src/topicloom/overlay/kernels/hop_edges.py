@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import inlined, part
+from topicloom.base.kernels.jit import bare
 from topicloom.base.kernels.random import draw
 from topicloom.overlay.kernels.edge_lists import N_EDGES
 from topicloom.overlay.kernels.hop_overlay import REMOVED, STALE, HopOverlay, slot_of
 
 
-@part
+@bare
 def count_load(overlay: HopOverlay, edge: int) -> Any:
     """Count the topics that hang on an edge: its lower end has no other neighbor nearer to the root."""
     u, v = np.int64(overlay.edge_u[edge]), np.int64(overlay.edge_v[edge])
@@ -42,7 +42,7 @@ def count_load(overlay: HopOverlay, edge: int) -> Any:
     return load
 
 
-@inlined
+@bare
 def edge_load(overlay: HopOverlay, edge: int) -> Any:
     """Return how many topics hang on an edge; only between moves."""
     if overlay.load[edge] == STALE:
@@ -50,7 +50,7 @@ def edge_load(overlay: HopOverlay, edge: int) -> Any:
     return np.int64(overlay.load[edge])
 
 
-@part
+@bare
 def weakest_edge(overlay: HopOverlay, choices: int) -> Any:
     """Return the edge that fewest topics hang on, of some random ones; -1 if all of them must stay."""
     best, least = np.int64(-1), 0
@@ -66,7 +66,7 @@ def weakest_edge(overlay: HopOverlay, choices: int) -> Any:
     return best
 
 
-@part
+@bare
 def list_edge_at(overlay: HopOverlay, node: int, choices: int) -> bool:
     """List one more edge of a node, the weakest of some random ones; False if there is none."""
     n = overlay.sizes[REMOVED]

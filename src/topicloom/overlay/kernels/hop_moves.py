@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicloom.base.arrays import Ints
-from topicloom.base.kernels.jit import kernel, part
+from topicloom.base.kernels.jit import bare, kernel
 from topicloom.base.kernels.random import draw
 from topicloom.overlay.kernels.hop_edges import list_edge_at, weakest_edge
 from topicloom.overlay.kernels.hop_overlay import ADDED, DEPTHS, REMOVED, HopOverlay
@@ -24,7 +24,7 @@ HARDEST = 6  # attempts at a smaller radius, each takes more edges out than the 
 EXCHANGE, RELIEVE, SQUEEZE = 0, 1, 2
 
 
-@part
+@bare
 def _spent(overlay: HopOverlay, number: float, cost: float) -> float:
     """Return what the edges of this move add: their number and their costs, weighed."""
     total = number * (overlay.sizes[ADDED] - overlay.sizes[REMOVED])
@@ -42,7 +42,7 @@ def _spent(overlay: HopOverlay, number: float, cost: float) -> float:
     return total
 
 
-@part
+@bare
 def _odds(x: float) -> float:
     """Return about exp(-x): (1 - x / 1024)^1024 by squaring, which gives the same bits on every machine."""
     odds = max(1.0 - x / 1024.0, 0.0)
@@ -51,7 +51,7 @@ def _odds(x: float) -> float:
     return odds
 
 
-@part
+@bare
 def _exchange(
     overlay: HopOverlay,
     cap: Ints,
@@ -85,7 +85,7 @@ def _exchange(
     return False
 
 
-@part
+@bare
 def _relieve(overlay: HopOverlay, cap: Ints, node: int, slack: int, attempt: int, topics: Ints) -> bool:
     """Take the surplus edges of a node and a few more out, now and then one beside them, and repair."""
     surplus = overlay.degree[node] - cap[node]

@@ -17,7 +17,7 @@ import numpy as np
 
 from topicloom.base.arrays import Bools, Floats, Ints, Longs, Words
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import inlined, kernel, part
+from topicloom.base.kernels.jit import bare, kernel
 from topicloom.overlay.kernels.edge_lists import N_EDGES, link
 
 LOOSE = 1 << 20  # the depth of who is loose
@@ -75,7 +75,7 @@ class HopOverlay(NamedTuple):
     sizes: Longs
 
 
-@inlined
+@bare
 def slot_of(overlay: HopOverlay, node: int, topic: int) -> Any:
     """Return the slot of a subscription that exists."""
     word = topic >> 6
@@ -83,13 +83,13 @@ def slot_of(overlay: HopOverlay, node: int, topic: int) -> Any:
     return overlay.node_ptr[node] + overlay.before[node, word] + ones(overlay.bits[node, word] & below)
 
 
-@inlined
+@bare
 def wants(overlay: HopOverlay, node: int, topic: int) -> bool:
     """Does the node subscribe to the topic?"""
     return (overlay.bits[node, topic >> 6] >> np.uint64(topic & 63)) & np.uint64(1) != np.uint64(0)
 
 
-@part
+@bare
 def set_depth(overlay: HopOverlay, node: int, topic: int, depth: int) -> None:
     """Change the depth of a subscriber, LOOSE for none; bits and sums follow."""
     slot = slot_of(overlay, node, topic)
@@ -111,7 +111,7 @@ def set_depth(overlay: HopOverlay, node: int, topic: int, depth: int) -> None:
         overlay.open[node, word] &= ~flag
 
 
-@part
+@bare
 def change_depth(overlay: HopOverlay, node: int, topic: int, depth: int) -> None:
     """Change a depth so that it can be undone; remember nodes that come loose."""
     n = overlay.sizes[N_LOG]
@@ -125,7 +125,7 @@ def change_depth(overlay: HopOverlay, node: int, topic: int, depth: int) -> None
         overlay.sizes[N_NODES] += 1
 
 
-@inlined
+@bare
 def free_edge(overlay: HopOverlay, edge: int) -> None:
     """Give the number of an edge that is taken out back."""
     overlay.free[overlay.sizes[N_FREE]] = edge

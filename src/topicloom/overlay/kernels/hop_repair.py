@@ -8,7 +8,7 @@ import numpy as np
 
 from topicloom.base.arrays import Ints
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import inlined, part
+from topicloom.base.kernels.jit import bare
 from topicloom.base.kernels.random import draw
 from topicloom.base.kernels.search import first_at_least
 from topicloom.overlay.kernels.edge_lists import link, unlink
@@ -29,14 +29,14 @@ MOST_LOOKS = 6  # partners of a node that are looked at where any subscriber of 
 MOST_LOOSE = 64  # nodes that a move may cut loose: more cannot be held with a few edges
 
 
-@part
+@bare
 def pair_price(overlay: HopOverlay, a: int, b: int) -> float:
     """Return what an edge between two nodes costs; infinite: it is forbidden."""
     at = first_at_least(overlay.price_other, overlay.price_ptr[a], overlay.price_ptr[a + 1], b)
     return overlay.price[at] if at < overlay.price_ptr[a + 1] and overlay.price_other[at] == b else 1.0
 
 
-@inlined
+@bare
 def _held(overlay: HopOverlay, a: int, b: int) -> Any:
     """Return how many topics in which a is loose an edge to b would hold."""
     held = 0
@@ -45,7 +45,7 @@ def _held(overlay: HopOverlay, a: int, b: int) -> Any:
     return held
 
 
-@part
+@bare
 def _topics_by_size(overlay: HopOverlay, node: int, topics: Ints) -> Any:
     """List the topics in which a node is loose, the smallest first; return how many there are."""
     n = 0
@@ -78,7 +78,7 @@ class _Pair(NamedTuple):
     ties: int
 
 
-@part
+@bare
 def _better(overlay: HopOverlay, best: _Pair, held: int, a: int, b: int) -> Any:
     """Return the better one of the best pair so far and another that holds no less.
 
@@ -98,7 +98,7 @@ def _better(overlay: HopOverlay, best: _Pair, held: int, a: int, b: int) -> Any:
     return _Pair(held, a, b, cost, degrees, np.int64(1))
 
 
-@part
+@bare
 def _best_pair(overlay: HopOverlay, cap: Ints, least: int, banned_u: int, banned_v: int, topics: Ints) -> Any:
     """Return the pair below both caps that holds most, `least` or more; its a is -1 if there is none.
 
@@ -155,7 +155,7 @@ def _best_pair(overlay: HopOverlay, cap: Ints, least: int, banned_u: int, banned
     return best
 
 
-@part
+@bare
 def _need(overlay: HopOverlay) -> Any:
     """Return a lower bound on how many (edge, topic) pairs it takes to hold everybody.
 
@@ -178,7 +178,7 @@ def _need(overlay: HopOverlay) -> Any:
     return max(topics, overlay.sizes[N_LOOSE] - links)
 
 
-@part
+@bare
 def repair(overlay: HopOverlay, cap: Ints, most: int, banned_u: int, banned_v: int, topics: Ints) -> bool:
     """Hold everything that is loose with at most `most` edges; False (some may be added) if that fails."""
     while overlay.sizes[N_LOOSE] > 0:
@@ -195,7 +195,7 @@ def repair(overlay: HopOverlay, cap: Ints, most: int, banned_u: int, banned_v: i
     return True
 
 
-@part
+@bare
 def take_out(overlay: HopOverlay) -> bool:
     """Take the listed edges out; False if that cuts more loose than can be held."""
     for i in range(overlay.sizes[REMOVED]):
@@ -207,21 +207,21 @@ def take_out(overlay: HopOverlay) -> bool:
     return overlay.sizes[N_NODES] <= MOST_LOOSE or overlay.sizes[N_LOOSE] == 0
 
 
-@part
+@bare
 def _forget(overlay: HopOverlay) -> None:
     for i in range(overlay.sizes[N_NODES]):
         overlay.node_at[overlay.nodes[i]] = -1
     overlay.sizes[N_NODES] = overlay.sizes[N_LOG] = overlay.sizes[REMOVED] = overlay.sizes[ADDED] = 0
 
 
-@part
+@bare
 def _forget_loads(overlay: HopOverlay, node: int) -> None:
     """Let the edges of a node be counted anew."""
     for place in range(overlay.near_ptr[node], overlay.near_ptr[node] + overlay.degree[node]):
         overlay.load[overlay.near_edge[place]] = STALE
 
 
-@part
+@bare
 def _forget_loads_near(overlay: HopOverlay) -> None:
     """Let edges be counted anew whose load this move may have changed.
 
@@ -244,7 +244,7 @@ def _forget_loads_near(overlay: HopOverlay) -> None:
             _forget_loads(overlay, np.int64(overlay.near[place]))
 
 
-@part
+@bare
 def keep(overlay: HopOverlay) -> None:
     """Give up the removed edges for good."""
     _forget_loads_near(overlay)
@@ -253,7 +253,7 @@ def keep(overlay: HopOverlay) -> None:
     _forget(overlay)
 
 
-@part
+@bare
 def undo(overlay: HopOverlay) -> None:
     """Put everything back as it was before the move."""
     for i in range(overlay.sizes[ADDED]):

@@ -8,7 +8,7 @@ import numpy as np
 
 from topicloom.base.arrays import Ints
 from topicloom.base.kernels.bits import ones
-from topicloom.base.kernels.jit import part
+from topicloom.base.kernels.jit import bare
 from topicloom.base.kernels.random import draw
 from topicloom.overlay.kernels.hop_depths import put_edge
 from topicloom.overlay.kernels.hop_edges import list_edge_at
@@ -30,7 +30,7 @@ MOST_SQUEEZED = 512  # nodes that may come loose, each of which may take an edge
 LIFTS = 8  # nodes with the most loose ones below them that are tried
 
 
-@part
+@bare
 def _weigh(overlay: HopOverlay, topic: int) -> Any:
     """Count for each node how many loose subscribers hang below it, along one path each; list such nodes."""
     weight, queue, listed = overlay.weight, overlay.queue, 0
@@ -57,7 +57,7 @@ def _weigh(overlay: HopOverlay, topic: int) -> Any:
     return listed
 
 
-@part
+@bare
 def _partner(overlay: HopOverlay, cap: Ints, topic: int, node: int) -> Any:
     """Return who could take a subscriber nearer to the root, who shares most with it; -1 if nobody."""
     best, most = np.int64(-1), 0
@@ -74,7 +74,7 @@ def _partner(overlay: HopOverlay, cap: Ints, topic: int, node: int) -> Any:
     return best
 
 
-@part
+@bare
 def _lift(overlay: HopOverlay, cap: Ints, topic: int) -> bool:
     """Add the edge that takes most loose subscribers nearer to the root, two or more; False if there is none.
 
@@ -104,7 +104,7 @@ def _lift(overlay: HopOverlay, cap: Ints, topic: int) -> bool:
     return True
 
 
-@part
+@bare
 def _make_room(overlay: HopOverlay, cap: Ints, topic: int, attempt: int) -> None:
     """List edges of full nodes: of those that came loose, and of some that could hold them."""
     start, size = overlay.topic_ptr[topic], overlay.topic_ptr[topic + 1] - overlay.topic_ptr[topic]
@@ -120,7 +120,7 @@ def _make_room(overlay: HopOverlay, cap: Ints, topic: int, attempt: int) -> None
             list_edge_at(overlay, node, 2)
 
 
-@part
+@bare
 def squeeze(overlay: HopOverlay, cap: Ints, topic: int, radius: int, attempt: int, topics: Ints) -> bool:
     """Make the radius of a topic smaller and hold whoever is beyond it; all is as before if that fails.
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topicloom.base.arrays import Bools, Ints, Longs, Words
-from topicloom.base.kernels.jit import inlined, kernel, part
+from topicloom.base.kernels.jit import bare, inlined, kernel
 from topicloom.base.kernels.search import first_at_least
 from topicloom.base.kernels.union_find import unite
 from topicloom.overlay.kernels.edge_lists import N_EDGES, link, unlink
@@ -76,13 +76,27 @@ def new_overlay_trees(interest: Interest, room: Ints, most_edges: int) -> Overla
     return OverlayTrees(*wanted, *near, *edges, *arcs, *pairs, sizes)
 
 
+FIRST_CHANGING = OverlayTrees._fields.index("degree")
+
+
+def copied(trees: OverlayTrees) -> OverlayTrees:
+    """Return a copy that changes by itself; what never changes is shared."""
+    return OverlayTrees(*trees[:FIRST_CHANGING], *(table.copy() for table in trees[FIRST_CHANGING:]))
+
+
+def copy_overlay(trees: OverlayTrees, to: OverlayTrees) -> None:
+    """Make a copy the same again."""
+    for table, other in zip(trees[FIRST_CHANGING:], to[FIRST_CHANGING:], strict=True):
+        np.copyto(other, table)
+
+
 @inlined
 def find_slot(node_ptr: Longs, slot_topic: Ints, node: int, topic: int) -> Any:
     """Return the slot of a subscription that exists."""
     return first_at_least(slot_topic, node_ptr[node], node_ptr[node + 1], topic)
 
 
-@part
+@bare
 def add_edge(trees: OverlayTrees, u: int, v: int) -> Any:
     """Add an edge that carries no topic; return its number."""
     trees.sizes[N_FREE_EDGES] -= 1
@@ -91,7 +105,7 @@ def add_edge(trees: OverlayTrees, u: int, v: int) -> Any:
     return edge
 
 
-@part
+@bare
 def place_edge(trees: OverlayTrees, edge: int, u: int, v: int) -> None:
     """Enter `edge` into the lists of its ends; it carries no topic."""
     link(trees, edge, u, v)
@@ -99,14 +113,14 @@ def place_edge(trees: OverlayTrees, edge: int, u: int, v: int) -> None:
     trees.edge_pair[edge] = -1
 
 
-@inlined
+@bare
 def free_edge(trees: OverlayTrees, edge: int) -> None:
     """Give the number of an edge that is taken out back."""
     trees.free_edges[trees.sizes[N_FREE_EDGES]] = edge
     trees.sizes[N_FREE_EDGES] += 1
 
 
-@part
+@bare
 def add_tree_edge(trees: OverlayTrees, edge: int, slot_u: int, slot_v: int) -> None:
     """Make `edge` part of the tree of the topic that both slots are of."""
     trees.sizes[N_FREE_PAIRS] -= 1
@@ -120,7 +134,7 @@ def add_tree_edge(trees: OverlayTrees, edge: int, slot_u: int, slot_v: int) -> N
     trees.arc_next[2 * pair + 1], trees.slot_arc[slot_v] = trees.slot_arc[slot_v], 2 * pair + 1
 
 
-@part
+@bare
 def _unlist_arc(slot_arc: Ints, arc_next: Ints, slot: int, arc: int) -> None:
     if slot_arc[slot] == arc:
         slot_arc[slot] = arc_next[arc]
@@ -131,7 +145,7 @@ def _unlist_arc(slot_arc: Ints, arc_next: Ints, slot: int, arc: int) -> None:
     arc_next[before] = arc_next[arc]
 
 
-@part
+@bare
 def drop_pair(trees: OverlayTrees, pair: int) -> None:
     """Take a pair of arcs out of their slots' lists; the edge's own list is left to the caller."""
     _unlist_arc(trees.slot_arc, trees.arc_next, trees.arc_slot[2 * pair + 1], 2 * pair)
@@ -140,7 +154,7 @@ def drop_pair(trees: OverlayTrees, pair: int) -> None:
     trees.sizes[N_FREE_PAIRS] += 1
 
 
-@part
+@bare
 def _look_on(
     arc_slot: Ints, arc_next: Ints, slot_arc: Ints, seen: Ints, came: Ints, side: int, turn: int, found: int
 ) -> Any:
@@ -155,7 +169,7 @@ def _look_on(
     return found
 
 
-@part
+@bare
 def smaller_side(
     arc_slot: Ints, arc_next: Ints, slot_arc: Ints, slot_u: int, slot_v: int, seen: Ints, came: Ints
 ) -> Any:

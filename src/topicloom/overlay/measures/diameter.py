@@ -73,12 +73,15 @@ def _longest(interest: Interest, hops: Longs) -> list[dict[str, str | int]]:
     ]
 
 
-def topic_diameter_bounds(view: OverlayView) -> tuple[Longs, Longs]:
-    """Return (lower, upper) for each topic, equal where exact; -1 for a split or empty topic."""
+def topic_diameter_bounds(view: OverlayView, n_subscriptions: int = 0) -> tuple[Longs, Longs]:
+    """Return (lower, upper) for each topic, equal where exact; -1 for a split or empty topic.
+
+    Where these are some topics of a larger interest, `n_subscriptions` are all that the work is shared by.
+    """
     sizes = view.interest.topic_sizes()
     lower = np.full(len(sizes), -1, dtype=np.int64)
     upper = np.full(len(sizes), -1, dtype=np.int64)
-    budgets = EXACT_WORK + (TOPICS_WORK * (sizes / max(sizes.sum(), 1))).astype(np.int64)
+    budgets = EXACT_WORK + (TOPICS_WORK * (sizes / max(sizes.sum(), n_subscriptions, 1))).astype(np.int64)
 
     def work(topics: Ints) -> None:
         topic_diameters(topics, *view.topic_lists, *view.adjacency, budgets, lower, upper)

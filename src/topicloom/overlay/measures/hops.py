@@ -46,6 +46,12 @@ def mean_hops(weights: Floats) -> float | None:
 
 def hop_weights(view: OverlayView) -> Floats:
     """Return how many ordered pairs of subscribers of a topic are 0, 1, 2, ... hops apart."""
+    weights: Floats = hop_counts(view).sum(axis=0)
+    return weights
+
+
+def hop_counts(view: OverlayView) -> Floats:
+    """Return the same for each topic: a row of pairs by hops."""
     sizes = view.interest.topic_sizes()
     chosen = [_sources(int(size)) for size in sizes.tolist()]
     ptr = np.concatenate(([0], np.cumsum([len(some) for some in chosen]))).astype(np.int64)
@@ -59,7 +65,7 @@ def hop_weights(view: OverlayView) -> Floats:
 
     for_topics(view, "hops inside topics", work, (np.diff(ptr) * sizes + 1).astype(np.float64))
     share = sizes / np.maximum(np.diff(ptr), 1)
-    weights: Floats = (counts * share[:, None]).sum(axis=0)
+    weights: Floats = counts * share[:, None]
     return weights
 
 

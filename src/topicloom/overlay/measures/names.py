@@ -37,12 +37,17 @@ def find_alike(node_ids: pa.StringArray, topic_ids: pa.StringArray) -> AlikeName
 
 def _alike(ids: pa.StringArray) -> list[str]:
     """Return the names that are not alone, those that are alike side by side."""
-    plain = pc.utf8_lower(pc.utf8_normalize(ids, "NFKC"))
-    groups = pc.replace_substring_regex(plain, r"\s+", "").dictionary_encode().indices.to_numpy()
+    groups = plain_names(ids).dictionary_encode().indices.to_numpy()
     often = np.flatnonzero(np.bincount(groups)[groups] > 1) if len(groups) else np.empty(0, np.int64)
     order = often[np.argsort(groups[often], kind="stable")]
     found: list[str] = ids.take(pa.array(order)).to_pylist()
     return found
+
+
+def plain_names(ids: pa.StringArray) -> pa.StringArray:
+    """Return names without what only writing differs in."""
+    plain = pc.utf8_lower(pc.utf8_normalize(ids, "NFKC"))
+    return pc.replace_substring_regex(plain, r"\s+", "")
 
 
 def alike_told(found: AlikeNames) -> str:

@@ -71,7 +71,7 @@ class Profile(Summary, frozen=True):
     subscriptions: int
     subscription_size: Spread
     topics_single: int
-    components: int
+    components: int | None  # None: too many names to count them
     identical_share: float
     top_topics: tuple[TopTopic, ...]
     alike: Intersection
@@ -167,7 +167,7 @@ def expected_degree(found: Profile) -> float:
     """
     nodes = max(found.nodes, 1)
     joins = 2 * (found.subscriptions - found.topics) / nodes
-    tree = 2 * (found.nodes - found.components) / nodes
+    tree = 2 * (found.nodes - (found.components or 1)) / nodes
     return float(min(max(joins / max(found.alike.shared_topics, 1.0), tree), found.ring_degree_avg))
 
 

@@ -55,7 +55,7 @@ def _structure(found: Profile) -> list[str]:
             f"Topic {head.topic!r} is wanted by {100 * head.share:.0f}% of the nodes: it alone needs "
             f"{head.subscribers - 1:,} edges."
         )
-    if found.components > 1:
+    if found.components is not None and found.components > 1:
         lines.append(
             f"The nodes fall into {found.components:,} components that share no topic: the overlay will "
             "have at least as many components, and that is right."

@@ -14,6 +14,7 @@ from topicloom.base.late_methods import late_method
 from topicloom.base.summaries import UNSET, Parameters, Report, ResultSummary, Seconds, Summary, UnsetType
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+from topicloom.overlay.model.verdict import Survival
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -67,6 +68,7 @@ class Certificate(Summary, frozen=True):
     gap: float | None
     degree_max_gap: float | None
     bound_method: str
+    bound_survive: int | UnsetType = UNSET  # deaths that the bounded overlays survive
 
 
 class BuildSummary(ResultSummary, frozen=True, kw_only=True):
@@ -75,7 +77,8 @@ class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     `choice` and `engine_choice` say why, where topicloom chose. Where rows were refused, `rejects` has how
     many for each reason and `only_rejected` how many nodes and topics occur in no other row. Only builds on
     Spark have `spark`, what Spark did in each phase, and a `request`, by which a second run knows that all
-    was done. Behind an address `tables` says where in the folder the tables are.
+    was done. Behind an address `tables` says where in the folder the tables are. `survival` is the proof of a
+    build that was asked to survive deaths.
     """
 
     kind: str = "build"
@@ -99,6 +102,7 @@ class BuildSummary(ResultSummary, frozen=True, kw_only=True):
     topic_components: int
     topics_partitioned: int
     topic_connected: bool
+    survival: Survival | UnsetType = UNSET
     phases: Seconds
     report: Report
     seconds: Seconds

@@ -20,6 +20,7 @@ from topicloom.overlay.model.python_tables import (
     identifiers,
     is_graph,
     is_missing,
+    is_spark,
     is_table,
     list_rows,
     pair_rows,
@@ -31,7 +32,7 @@ from topicloom.tables.records import MEANINGS, ROLE, ROLES, in_range
 
 PAIR = ("node", "topic")
 TAKES = (
-    "an Interest, (node, topic) pairs, a dictionary of lists, a table (pandas, Arrow) or a graph of "
+    "an Interest, (node, topic) pairs, a dictionary of lists, a table (pandas, Arrow, Spark) or a graph of "
     "networkx with bipartite sides"
 )
 
@@ -46,6 +47,8 @@ def interest_of(value: Any, argument: str = "interest") -> Interest:
         return value
     if is_graph(value) and comes_from(value, "networkx"):
         return Interest.from_networkx(value)
+    if is_spark(value):
+        return interest_from_spark(value, *chosen_columns(value, PAIR, argument, first_two=False))
     if isinstance(value, Mapping):
         return Interest.from_arrow(list_rows(value, PAIR, argument))
     if is_table(value):

@@ -230,7 +230,9 @@ class Overlay:
             lists = edge_topics(self._known_interest("topics"), self.u, self.v)
             table = table.append_column("topics", pa.array(lists, pa.list_(pa.string())))
             table = table.append_column("n_topics", pa.array(map(len, lists), pa.int64()))
-        return session.createDataFrame(table)
+        from topicloom.tables.spark.session import arrow_frame
+
+        return arrow_frame(session, table)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Return the symmetric adjacency matrix, row i being node number i."""

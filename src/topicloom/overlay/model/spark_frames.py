@@ -34,7 +34,7 @@ def grouped_rows(frame: DataFrame, node: str, topic: str) -> tuple[pa.Table, Lon
     names = [node, topic]
     names += [name for name in ("role", "rate") if name in frame.columns and name not in names]
     chosen = _chosen(frame, names)
-    found = _collected(chosen.groupBy(*chosen.columns).count(), names)
+    found = collected(chosen.groupBy(*chosen.columns).count(), names)
     counts = found.column(len(names)).to_numpy().astype(np.int64)
     return found.select(list(range(len(names)))), counts
 
@@ -73,9 +73,17 @@ def _check_kind(name: str, kind: str, *, amount: bool) -> None:
     raise InputError(f"column {name!r} has type {kind}; {meant}")
 
 
-def _collected(frame: DataFrame, names: Sequence[str]) -> pa.Table:
-    """Return its rows; the first columns have these names."""
-    found = frame.toArrow()
+def pair_columns(frame: DataFrame, first: str, second: str) -> pa.Table:
+    """Return the rows of two columns of identifiers."""
+    return collected(_chosen(frame, [first, second]), [first, second])
+
+
+def collected(frame: DataFrame, names: Sequence[str]) -> pa.Table:
+    """Return its rows in memory; the first columns have these names."""
+    from topicloom.tables.spark.failures import spark_errors
+
+    with spark_errors("the DataFrame"):
+        found = frame.toArrow()
     for name, column in zip(names, found.columns, strict=False):
         try:
             column.validate(full=True)

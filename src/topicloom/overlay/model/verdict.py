@@ -17,7 +17,7 @@ from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import check_writable, replacing
 from topicloom.base.counts import counted
 from topicloom.base.notebook import html_rows, html_table
-from topicloom.base.summaries import Summary
+from topicloom.base.summaries import UNSET, Summary, UnsetType
 from topicloom.errors import UsageError
 
 WITNESS_FILES = (".jsonl", ".json", ".parquet")
@@ -38,6 +38,23 @@ class Witness(Summary, frozen=True):
     nodes: tuple[str, str]
 
 
+class Fragile(Summary, frozen=True):
+    """Proof that a topic does not survive: when the `dead` die, the two `nodes` are apart in it."""
+
+    topic: str
+    dead: tuple[str, ...]
+    nodes: tuple[str, str]
+
+
+class Survival(Summary, frozen=True):
+    """Whether every topic stays connected when any `survive` nodes die; `fragile`: some that do not."""
+
+    survive: int
+    survives: bool
+    topics_fragile: int
+    fragile: tuple[Fragile, ...] = ()
+
+
 class VerdictSummary(Summary, frozen=True):
     """What `topicloom verify --json` prints of a verdict."""
 
@@ -50,6 +67,7 @@ class VerdictSummary(Summary, frozen=True):
     self_loops: int
     duplicate_edges: int
     witnesses: tuple[Witness, ...]
+    survival: Survival | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,7 +79,7 @@ class Verdict:
     undirected pair, and `edges` remain, on which alone the proof stands. `unknown_names` are the first
     unknown identifiers in byte order. `witnesses` are the worst topics, most components first, then by
     topic. `subscriptions` are the distinct rows of the interest that was judged. `path` is how it was proved:
-    `memory`, `driver` or `bucketed`.
+    `memory`, `driver` or `bucketed`. `survival` is there where it was asked about.
     """
 
     topics: int
@@ -75,6 +93,7 @@ class Verdict:
     witnesses: tuple[Witness, ...] = ()
     subscriptions: int = 0
     path: str = "memory"
+    survival: Survival | UnsetType = UNSET
 
     @property
     def topic_connected(self) -> bool:
@@ -85,18 +104,23 @@ class Verdict:
         """True when no row of the edge table had to be left out."""
         return self.unknown_nodes == self.self_loops == self.duplicate_edges == 0
 
+    @property
+    def holds(self) -> bool:
+        """True when every topic is connected, and survives the deaths that were asked about."""
+        return self.topic_connected and (self.survival is UNSET or self.survival.survives)
+
     def __repr__(self) -> str:
         if self.topic_connected:
-            return (
-                f"Verdict(proved: {counted(self.topics, 'topic')} connected by {counted(self.edges, 'edge')})"
-            )
+            lasting = "" if self.survival is UNSET else f"; {survival_told(self.survival)}"
+            edges = counted(self.edges, "edge")
+            return f"Verdict(proved: {counted(self.topics, 'topic')} connected by {edges}{lasting})"
         first = f", {self.witnesses[0].topic!r} for one" if self.witnesses else ""
         split = f"{self.topics_partitioned:,} of {counted(self.topics, 'topic')} split{first}"
         return f"Verdict(NOT topic-connected: {split})"
 
     def _repr_html_(self) -> str:
         summary = self.summary()
-        figures = {name: getattr(summary, name) for name in summary.__struct_fields__[:-1]}
+        figures = {name: getattr(summary, name) for name in _FIGURES}
         table = html_table(
             "Topic-connected: proved" if self.topic_connected else "NOT topic-connected", figures
         )
@@ -107,6 +131,23 @@ class Verdict:
     def summary(self) -> VerdictSummary:
         """Return what there is to say of it."""
         return VerdictSummary(**{name: getattr(self, name) for name in VerdictSummary.__struct_fields__})
+
+
+_FIGURES = [name for name in VerdictSummary.__struct_fields__ if name not in ("witnesses", "survival")]
+
+
+def survival_told(survival: Survival) -> str:
+    """Say whether every topic survives, with a witness where one does not."""
+    whose = "any node" if survival.survive == 1 else f"any {survival.survive} nodes"
+    if survival.survives:
+        return f"each topic survives the death of {whose}"
+    first = survival.fragile[0]
+    those = " and ".join(map(repr, first.dead))
+    when = f"when {those} {'die' if len(first.dead) > 1 else 'dies'}" if first.dead else "as it is"
+    return (
+        f"{counted(survival.topics_fragile, 'topic does', 'topics do')} not survive the death of {whose}: in "
+        f"{first.topic!r} {first.nodes[0]!r} and {first.nodes[1]!r} are apart {when}"
+    )
 
 
 def check_witness_file(path: str | Path) -> None:

@@ -16,8 +16,8 @@ import pyarrow as pa
 from topicloom.base.progress import Progress, Stopwatch
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.baselines import close_rings
-from topicloom.overlay.builders.divide.plan import DivideSettings
-from topicloom.overlay.builders.divide.run import run_phases
+from topicloom.overlay.builders.divide.plan import DivideSettings, Inner
+from topicloom.overlay.builders.divide.run import POLISH, run_phases
 from topicloom.overlay.model.run import Run
 from topicloom.overlay.spark.divide import EdgeCount, SparkDivide, build_name, count_edges
 from topicloom.overlay.spark.divide_tasks import EDGE_SCHEMA
@@ -53,6 +53,8 @@ def build_dcbr_m_on_spark(
     lambda_: int | None,
     p: int | str,
     kernel_nodes: int,
+    inner: Inner,
+    polish: int | str,
     seed: int,
     notice: Notice,
     progress: Progress,
@@ -64,16 +66,18 @@ def build_dcbr_m_on_spark(
             f"kernel_nodes = {kernel_nodes:,}: name dcbr-m, or `kernel_nodes={encoded.n_nodes}` if one "
             "worker can hold them"
         )
-    ground = SparkDivide(spark, encoded, run, eta, lambda_, seed, progress)
+    ground = SparkDivide(spark, encoded, run, eta, lambda_, inner, seed, progress)
     threshold = ground.split()
-    settings = DivideSettings(p, lambda_, kernel_nodes, eta)
+    settings = DivideSettings(p, lambda_, kernel_nodes, eta, inner, polish)
     report = run_phases(ground, settings, Stopwatch(progress), notice)
     names = [build_name(level) for level in range(len(report["levels"]))]
-    last = run.require(names[-1], EdgeCount)
+    degree_max = run.require(names[-1], EdgeCount).degree_max
+    if POLISH in report:
+        names[0], degree_max = POLISH, report[POLISH]["degree_max"]
     return SparkBuild(
         edges=tuple(run.path(name, "edges") for name in names),
         n_edges=report["inner_edges"] + report["outer_edges"],
-        degree_max=last.degree_max,
+        degree_max=degree_max,
         parameters=settings.parameters(),
         report={"eta": threshold, **report},
     )

@@ -7,31 +7,34 @@ stand in `divide_tasks.py`. Each step is a phase of the run folder, so a later r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.overlay.builders.divide.groups import SINGLE, group_sizes, smallest_eta
-from topicloom.overlay.builders.divide.plan import Groups, LevelSizes
-from topicloom.overlay.builders.divide.run import phase_name
+from topicloom.overlay.builders.divide.plan import Groups, Inner, LevelSizes, Polished
+from topicloom.overlay.builders.divide.polish import polish_cap
+from topicloom.overlay.builders.divide.run import POLISH, phase_name
 from topicloom.overlay.model.run import Run
 from topicloom.overlay.spark.divide_tasks import (
     CHOSEN_SCHEMA,
+    EDGE_MARK,
     EDGE_SCHEMA,
     Task,
     combine_task,
     conquer_task,
+    polish_task,
     represent_task,
 )
 from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.spark.failures import group_errors
-from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.python_tasks import map_batches
-from topicloom.tables.spark.step_tables import StepTables, Written, fits_broadcast
+from topicloom.tables.spark.step_tables import StepTables, fits_broadcast
+from topicloom.tables.spark.written import Written
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -63,6 +66,7 @@ class SparkDivide:
     run: Run
     eta: int | str
     lambda_: int | None
+    inner: Inner
     seed: int
     progress: Progress = SILENT
     n_bulk: int = 0
@@ -81,6 +85,9 @@ class SparkDivide:
     def build(self, groups: Groups, level: int) -> int:
         name = build_name(level)
         return self.run.keep(name, EdgeCount, lambda folder: self._build(groups, level, folder)).edges
+
+    def polish(self, groups: Groups, moves: int) -> Polished:
+        return self.run.keep(POLISH, Polished, lambda folder: self._polish(groups, moves, folder))
 
     # --- the tables ------------------------------------------------------------------------------------
 
@@ -152,6 +159,8 @@ class SparkDivide:
         return SplitRecord(int(eta), bulk, light)
 
     def _represent(self, groups: Groups, folder: str) -> LevelSizes:
+        from pyspark.sql import functions as sf
+
         level, n_groups = len(groups) - 1, groups[-1]
         clumps = self.represent(groups[:-1]).representatives if level else ()
         singles = (self.n_light, self.n_bulk, 0)[min(level, 2)]
@@ -163,15 +172,14 @@ class SparkDivide:
             work.write(None, chosen, "chosen")
             return LevelSizes(tuple(sizes), tuple(sizes))
         rows = self.rows(members.select("node", "group"), self.n_members(groups[:-1]))
-        wanted = self._topic_sizes(self.pairs() if level == 0 else rows)
-        broadcast = self.spark.sparkContext.broadcast(wanted)
+        everybody = self.pairs() if level == 0 else rows  # at level 0 bulk nodes count too
+        wanted = everybody.groupBy("topic").agg(sf.count(sf.lit(1)).alias("everywhere"))
+        fits = fits_broadcast(self.encoded.n_topics)
+        rows = rows.join(sf.broadcast(wanted) if fits else wanted, "topic")
         phase = "choose representatives"
         self.progress.phase(phase, max(n_groups, 1))
-        try:
-            task = represent_task(phase, self.lambda_, broadcast)
-            self._map_groups(phase, rows, n_groups, task, CHOSEN_SCHEMA, work, "chosen")
-        finally:
-            broadcast.destroy()
+        task = represent_task(phase, self.lambda_)
+        self._map_groups(phase, rows, n_groups, task, CHOSEN_SCHEMA, work, "chosen")
         counted = work.run(None, lambda: work.load("chosen").groupBy("clump").count().collect())
         counts = {row["clump"]: row["count"] for row in counted}
         return LevelSizes(tuple(sizes), tuple(counts.get(group, 0) for group in range(n_groups)))
@@ -184,23 +192,45 @@ class SparkDivide:
         work = StepTables(self.spark, folder, self.progress)
         members = self.dealt(groups, level)
         if level == 0:
-            members, task = members.select("node", "group"), conquer_task(phase)
+            members, task = members.select("node", "group"), conquer_task(phase, self.inner)
         else:
             before = self.run.require(build_name(level - 1), EdgeCount)
             degrees = load_table(self.spark, self.run.path(build_name(level - 1), "degrees"))
             degree = sf.coalesce("degree", sf.lit(0)).cast("long").alias("degree")
             members = members.join(degrees, "node", "left").select("node", "group", "clump", degree)
-            task = combine_task(phase, before.degree_max)
+            task = combine_task(phase, before.degree_max, self.inner)
         rows = self.rows(members, self.n_members(groups[:level]))
         edges = self._map_groups(phase, rows, n_groups, task, EDGE_SCHEMA, work, "edges")
         return count_edges(work, edges, degrees if level else None)
 
-    def _topic_sizes(self, rows: DataFrame) -> Longs:
-        """How many of these rows each topic has: as long as the list of topics, not as the interest."""
-        counted = run_watched(self.spark, rows.groupBy("topic").count().toArrow, progress=self.progress)
-        sizes = np.zeros(self.encoded.n_topics, dtype=np.int64)
-        sizes[counted["topic"].to_numpy()] = counted["count"].to_numpy()
-        return sizes
+    def _polish(self, groups: Groups, moves: int, folder: str) -> Polished:
+        from pyspark.sql import functions as sf
+
+        work = StepTables(self.spark, folder, self.progress)
+        last = len(groups) if self.n_members(groups) else len(groups) - 1
+        before = self.run.require(build_name(last), EdgeCount)
+        degrees = load_table(self.spark, self.run.path(build_name(last), "degrees"))
+        counted = work.run(None, lambda: degrees.groupBy("degree").count().orderBy("degree").collect())
+        sizes, counts = (np.array([row[key] for row in counted], np.int64) for key in ("degree", "count"))
+        cap = polish_cap(sizes, counts, self.n_light + self.n_bulk)
+        degree = sf.coalesce("degree", sf.lit(0)).cast("int").alias("degree")
+        members = self.dealt(groups, 0).join(degrees, "node", "left").select("node", "group", degree)
+        home = members.select("node", "group")
+        home = sf.broadcast(home) if fits_broadcast(self.n_light) else home
+        inner = self._edges(0).toDF("node", "topic").join(home, "node")  # both ends are in one group
+        columns = ["group", "node", "topic", "degree"]
+        edges = inner.withColumn("degree", sf.lit(EDGE_MARK)).select(*columns)
+        rows = self.rows(members, self.n_light).select(*columns).unionByName(edges)
+        task = polish_task(POLISH, cap, moves, self.seed)
+        written = self._map_groups(POLISH, rows, groups[0], task, EDGE_SCHEMA, work, "edges")
+        outside = [self._edges(level) for level in range(1, last + 1)]
+        ends = [some.selectExpr(f"{end} node", "1 degree") for some in outside for end in ("u", "v")]
+        found = count_edges(work, written, reduce(_union, ends) if ends else None)
+        saved = self.run.require(build_name(0), EdgeCount).edges - found.edges
+        return Polished(cap, found.edges, saved, found.degree_max, before.degree_max)
+
+    def _edges(self, level: int) -> DataFrame:
+        return load_table(self.spark, self.run.path(build_name(level), "edges"))
 
     def _map_groups(
         self, phase: str, rows: DataFrame, n_groups: int, task: Task, schema: str, work: StepTables, name: str
@@ -225,6 +255,10 @@ def count_edges(work: StepTables, written: Written, before: DataFrame | None = N
 def build_name(level: int) -> str:
     """Return the folder of the phase that builds a level."""
     return phase_name(level).replace(" ", "-")
+
+
+def _union(one: DataFrame, other: DataFrame) -> DataFrame:
+    return one.union(other)
 
 
 def _chosen_name(groups: Groups) -> str:

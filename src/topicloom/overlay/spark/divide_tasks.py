@@ -22,6 +22,8 @@ from topicloom.overlay.builders.divide.phases import (
     choose_representatives,
     topics_elsewhere,
 )
+from topicloom.overlay.builders.divide.plan import Inner
+from topicloom.overlay.builders.divide.polish import polish_group
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.spark.failures import out_of_memory
 
@@ -29,6 +31,8 @@ Batches = Iterable[pa.RecordBatch]
 Task = Callable[[Batches], Iterator[pa.RecordBatch]]
 
 EDGE_SCHEMA = "u int, v int"
+EDGE_MARK = -1  # in the column `degree`: this row is an edge
+OF_TOPICS = ("everywhere",)  # columns that are about the topic of a row, not about its node
 CHOSEN_SCHEMA = "node int, clump int"
 
 
@@ -40,50 +44,69 @@ class Group:
     nodes: Ints
     topics: Ints
     interest: Interest
-    columns: dict[str, NDArray[Any]]  # of each node: clump and degree, where the table has them
+    # Of each node: clump and degree; of each topic: everywhere, where the table has them.
+    columns: dict[str, NDArray[Any]]
+    edges: tuple[Ints, Ints]  # numbers of the table, where it has edges too
 
     @classmethod
     def of(cls, batches: list[pa.RecordBatch]) -> Group:
         """Make a group from its rows (group, node, topic, ...)."""
         table = pa.Table.from_batches(batches)
         columns = {name: table[name].to_numpy() for name in table.column_names}
+        ends = (np.zeros(0, np.int32), np.zeros(0, np.int32))
+        if "degree" in columns and (edge := columns["degree"] == EDGE_MARK).any():
+            ends = columns["node"][edge], columns["topic"][edge]
+            columns = {name: values[~edge] for name, values in columns.items()}
         nodes, first, node = np.unique(columns.pop("node"), return_index=True, return_inverse=True)
-        topics, topic = np.unique(columns.pop("topic"), return_inverse=True)
+        topics, one, topic = np.unique(columns.pop("topic"), return_index=True, return_inverse=True)
         number = int(columns.pop("group")[0])
         interest = Interest.from_codes(_names(nodes), _names(topics), node, topic)
-        return cls(number, nodes, topics, interest, {name: values[first] for name, values in columns.items()})
+        places = {name: one if name in OF_TOPICS else first for name in columns}
+        found = {name: values[places[name]] for name, values in columns.items()}
+        return cls(number, nodes, topics, interest, found, ends)
 
 
-def conquer_task(phase: str) -> Task:
+def conquer_task(phase: str, inner: Inner) -> Task:
     """Build the overlay of one group of light nodes."""
 
     def build(group: Group) -> pa.Table:
-        u, v = build_inner(group.interest, threads=1)
+        u, v = build_inner(group.interest, inner, threads=1)
         return pa.table({"u": group.nodes[u], "v": group.nodes[v]})
 
     return _task(phase, build)
 
 
-def combine_task(phase: str, degree_max: int) -> Task:
+def combine_task(phase: str, degree_max: int, inner: Inner) -> Task:
     """Join the clumps and single nodes of one group."""
 
     def build(group: Group) -> pa.Table:
         clump, degree = group.columns["clump"], group.columns["degree"]
-        u, v = build_outer(group.interest, clump, degree, degree_max, threads=1)
+        u, v = build_outer(group.interest, clump, degree, degree_max, inner, threads=1)
         return pa.table({"u": group.nodes[u], "v": group.nodes[v]})
 
     return _task(phase, build)
 
 
-def represent_task(phase: str, lambda_: int, topic_sizes: Any) -> Task:
-    """Choose the representatives of one group; `topic_sizes` is a broadcast: members that want each topic."""
+def represent_task(phase: str, lambda_: int) -> Task:
+    """Choose the representatives of one group; `everywhere` counts who wants the topic of a row."""
 
     def choose(group: Group) -> pa.Table:
-        wanted = topics_elsewhere(group.interest, topic_sizes.value[group.topics])
+        wanted = topics_elsewhere(group.interest, group.columns["everywhere"])
         chosen = group.nodes[choose_representatives(group.interest, lambda_=lambda_, wanted=wanted)]
         return pa.table({"node": chosen, "clump": np.full(len(chosen), group.number, np.int32)})
 
     return _task(phase, choose)
+
+
+def polish_task(phase: str, cap: int, moves: int, seed: int) -> Task:
+    """Polish the overlay of one group: the rows of `EDGE_MARK` are its edges (node, topic: the two ends)."""
+
+    def improve(group: Group) -> pa.Table:
+        one, other = (np.searchsorted(group.nodes, end).astype(np.int32) for end in group.edges)
+        u, v = polish_group(group.interest, (one, other), group.columns["degree"], cap, moves, seed)
+        return pa.table({"u": group.nodes[u], "v": group.nodes[v]})
+
+    return _task(phase, improve)
 
 
 def _task(phase: str, work: Callable[[Group], pa.Table]) -> Task:

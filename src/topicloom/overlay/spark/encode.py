@@ -32,10 +32,11 @@ from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.python_tasks import map_batches
-from topicloom.tables.spark.raw_table import RawTable
+from topicloom.tables.spark.raw_table import RawTable, plain_texts
 from topicloom.tables.spark.read import read_table
-from topicloom.tables.spark.step_tables import StepTables, Written, fits_broadcast
+from topicloom.tables.spark.step_tables import StepTables, fits_broadcast
 from topicloom.tables.spark.table_files import signature
+from topicloom.tables.spark.written import Written
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -100,7 +101,7 @@ class EncodedInterest(Summary, frozen=True, kw_only=True):
 
 
 class InterestRead(NamedTuple):
-    """An interest that was read: the numbered table, the raw one (for its rejects), and its files."""
+    """An interest that was read: the numbered table, the raw one (for its rejects), and its files, if any."""
 
     encoded: EncodedInterest
     raw: RawTable
@@ -123,7 +124,7 @@ def read_interest(
     place that all workers reach. With `strict` any refused row is an InputError; otherwise the raw table
     keeps them: `write_rejects` saves them, `release` lets go of them.
     """
-    files = signature(spark, source)
+    files = signature(spark, source) if source.origin is None else []
     raw = read_table(spark, source, progress=progress)
     work = StepTables(spark, str(work_dir).rstrip("/"), progress)
     rows = interest_rows(raw, subscribers_only=subscribers_only)
@@ -182,7 +183,7 @@ def _encode_there(work: StepTables, rows: DataFrame, found: dict[str, int]) -> E
 
 def _encode_here(work: StepTables, rows: DataFrame, found: dict[str, int]) -> Encoded:
     """Do the same on the driver: for a small table a dozen Spark jobs take longer than all the work."""
-    table = work.run("number pairs", rows.toArrow)
+    table = plain_texts(work.run("number pairs", rows.toArrow))
     extras = [name for name in ("role", "rate") if found.get(name)]
     interest = number_small(table, extras)
     pairs = {"node": interest.pair_nodes(), "topic": interest.node_topics}

@@ -58,13 +58,10 @@ def _find(task: JudgeTask, tables: KeptTables) -> Findings:
     n_buckets = slices_of(subscriptions + n_joins, BUCKET_ROWS)
     joins = joined.where("common is not null").selectExpr("explode(common) topic", "a_id a", "b_id b")
     joins = run(lambda: thinned_joins(joins, BUCKET_ROWS, n_joins))
-    table = _found(nodes, joins, n_buckets, task.keep)
+    table = judged_topics(nodes, joins, n_buckets, task.keep)
     found = run(table.toArrow, phase="verify: judge topics")
     names = run(lambda: _unknown_names(joined)) if counts["unknown_nodes"] else ()
-    totals = found.filter(pc.equal(found["topic"], TOTALS))
-    n_topics, split, components = (
-        pc.sum(totals[name]).as_py() or 0 for name in ("first", "second", "components")
-    )
+    n_topics, split, components = totals_of(found)
     rows = _worst_first(found, task.keep)
     ends = pa.concat_arrays([rows[end].combine_chunks() for end in ("first", "second")])
     end_names = _names(spark, nodes, "node", ends)
@@ -149,7 +146,8 @@ def _unknown_names(joined: DataFrame) -> tuple[str, ...]:
 # --- the tasks -----------------------------------------------------------------------------------------
 
 
-def _found(nodes: DataFrame, joins: DataFrame, n_buckets: int, keep: int | None) -> DataFrame:
+def judged_topics(nodes: DataFrame, joins: DataFrame, n_buckets: int, keep: int | None) -> DataFrame:
+    """Judge nodes (topics, node_id) and joins (topic, a, b) in so many tasks: see FOUND_SCHEMA."""
     members = nodes.selectExpr("explode(topics) topic", "node_id a", f"cast({MEMBER} as long) b")
 
     def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -157,6 +155,15 @@ def _found(nodes: DataFrame, joins: DataFrame, n_buckets: int, keep: int | None)
         yield from _judge(_column(rows, "topic"), _column(rows, "a"), _column(rows, "b"), keep)
 
     return map_batches(members.unionByName(joins).repartition(n_buckets, "topic"), judge, FOUND_SCHEMA)
+
+
+def totals_of(found: pa.Table) -> tuple[int, int, int]:
+    """Return how many topics there are, how many are split, and all components, of judged topics."""
+    totals = found.filter(pc.equal(found["topic"], TOTALS))
+    topics, split, components = (
+        int(pc.sum(totals[name]).as_py() or 0) for name in ("first", "second", "components")
+    )
+    return topics, split, components
 
 
 def _judge(topic: Longs, a: Longs, b: Longs, keep: int | None) -> Iterator[pa.RecordBatch]:

@@ -8,7 +8,10 @@ from topicloom.overlay.builders.baselines import build_ring_pt
 from topicloom.overlay.builders.dcb_m import build_dcb_m, build_dcbr_m
 from topicloom.overlay.kernels.judge_union_find import fresh_slots, join_pairs
 from topicloom.overlay.measures.connectivity import check_overlay
+from topicloom.overlay.measures.diameter import topic_diameter_bounds
 from topicloom.overlay.measures.digest import interest_digest
+from topicloom.overlay.measures.hops import hop_counts
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 
@@ -21,4 +24,7 @@ def warm_tasks() -> None:
         check_overlay(interest, build(interest).overlay)
     build_ring_pt(interest, order="random")
     join_pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), fresh_slots(1))
+    view = view_of(interest, build_ring_pt(interest).overlay, threads=1)
+    topic_diameter_bounds(view)
+    hop_counts(view)
     interest_digest(interest)

@@ -33,7 +33,6 @@ def write_build(
 
     work = StepTables(spark, folder, progress)
     node_fits = fits_broadcast(encoded.n_nodes, encoded.node_bytes)
-    topic_fits = fits_broadcast(encoded.n_topics, encoded.topic_bytes)
     ends = load_table(spark, edges[0])
     for more in edges[1:]:
         ends = ends.union(load_table(spark, more))
@@ -41,20 +40,30 @@ def write_build(
     named = _named(spark, encoded.nodes, node_fits, ends, "low", "u")
     named = _named(spark, encoded.nodes, node_fits, named, "high", "v")
     work.write("write edges", named.orderBy("low", "high").select("u", "v"), EDGES, stages=2)
+    named = named_pairs(spark, encoded)
+    ordered = named.orderBy("node_number", "topic_number").drop("node_number", "topic_number")
+    work.write("write interest", ordered, INTEREST, stages=2)
+    return TablesOnly()
+
+
+def named_pairs(spark: SparkSession, encoded: EncodedInterest) -> DataFrame:
+    """Return an interest: node, topic, their numbers, and role and rate where it has them."""
+    from pyspark.sql import functions as sf
+
+    node_fits = fits_broadcast(encoded.n_nodes, encoded.node_bytes)
+    topic_fits = fits_broadcast(encoded.n_topics, encoded.topic_bytes)
     pairs = load_table(spark, encoded.pairs)
     pairs = pairs.withColumnsRenamed({"node": "node_number", "topic": "topic_number"})
     named = _named(spark, encoded.nodes, node_fits, pairs, "node_number", "node")
     named = _named(spark, encoded.topics, topic_fits, named, "topic_number", "topic")
-    columns = ["node", "topic"]
+    columns = ["node", "topic", "node_number", "topic_number"]
     if "role" in pairs.columns:
         named = named.withColumn("role", sf.array(*map(sf.lit, ROLES))[sf.col("role").cast("int")])
         columns.append("role")
     if "rate" in pairs.columns:
         named = named.withColumn("rate", sf.nanvl("rate", sf.lit(None).cast("double")))
         columns.append("rate")
-    ordered = named.orderBy("node_number", "topic_number").select(*columns)
-    work.write("write interest", ordered, INTEREST, stages=2)
-    return TablesOnly()
+    return named.select(*columns)
 
 
 def _named(

@@ -30,6 +30,7 @@ def make_compared(subject: Subject) -> Section | None:
     charts = [_degrees(found)]
     if all(view.figures.hops_avg is not None for view in found.builds):
         charts.append(_hops(found))
+    charts.append(_splits(found))
     title = "Builds compared" if several else "Beside the lower bounds"
     return Section(title=title, lead=lead, notes=notes, charts=charts, tables=[_table(found)])
 
@@ -62,6 +63,16 @@ def _hops(subject: OverlaySubject) -> DotChart:
         "More connections make shorter paths.",
     )
     return _against_degree(subject, head, "hops between two subscribers, average", hops, rules)
+
+
+def _splits(subject: OverlaySubject) -> DotChart:
+    head = (
+        "compared-splits",
+        "Average degree against topics that one death splits",
+        "More connections leave fewer topics that hang on a single node.",
+    )
+    splits = [view.figures.splits_avg for view in subject.builds]
+    return _against_degree(subject, head, "topics split by the death of a node, average", splits, [])
 
 
 def _against_degree(
@@ -117,6 +128,8 @@ def _table(subject: OverlaySubject) -> Table:
         "maximum degree",
         "hops on average",
         "longest path, hops",
+        "topics split by a death",
+        "bridges",
         "split topics",
         "time to build",
     )
@@ -128,6 +141,8 @@ def _table(subject: OverlaySubject) -> Table:
             float(view.figures.degrees.max(initial=0)),
             view.figures.hops_avg,
             float(view.figures.topic_diameters.max(initial=0)),
+            view.figures.splits_avg,
+            float(view.figures.bridges.sum()),
             float(view.verdict.topics_partitioned),
             view.summary.seconds.get("build", view.summary.seconds.get("total", 0.0)),
         ]

@@ -18,6 +18,7 @@ from topicloom.overlay.measures.diameter import topic_diameter_bounds
 from topicloom.overlay.measures.hops import EXACT_SUBSCRIBERS, hop_weights, mean_hops
 from topicloom.overlay.measures.load import node_loads, topic_rates
 from topicloom.overlay.measures.measure import view_of
+from topicloom.overlay.measures.splits import topic_splits
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -36,6 +37,13 @@ class OverlayFigures:
     diameters_exact: bool
     hops: Floats  # hops[d]: pairs of subscribers of a topic at distance d
     hops_exact: bool
+    splits: Longs  # by node: the topics that its death splits
+    bridges: Longs  # by topic: the edges without any one of which it splits
+
+    @property
+    def splits_avg(self) -> float:
+        """Return how many topics the death of a node splits, on average."""
+        return float(self.splits.mean()) if len(self.splits) else 0.0
 
     @property
     def hops_avg(self) -> float | None:
@@ -50,6 +58,7 @@ def measure_for_report(
     view = view_of(interest, overlay, progress=progress)
     rates = topic_rates(interest)
     lower, upper = topic_diameter_bounds(view)
+    splits, bridges = topic_splits(view)
     return OverlayFigures(
         degrees=overlay.degrees(),
         loads=node_loads(view, rates),
@@ -59,6 +68,8 @@ def measure_for_report(
         diameters_exact=bool((lower == upper).all()),
         hops=np.trim_zeros(hop_weights(view), "b"),
         hops_exact=int(interest.topic_sizes().max(initial=0)) <= EXACT_SUBSCRIBERS,
+        splits=splits,
+        bridges=bridges,
     )
 
 

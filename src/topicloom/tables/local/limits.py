@@ -21,7 +21,7 @@ LIMIT = f"files of this machine, up to {LOCAL_BYTES >> 20} MiB of text or {LOCAL
 
 def collects(*sources: TableSource) -> bool:
     """Return whether Spark brings these tables into memory at once: all of this machine, all small."""
-    return all(are_small(source.place) and not _many(source) for source in sources)
+    return all(source.origin is None and are_small(source.place) and not _many(source) for source in sources)
 
 
 def _many(source: TableSource) -> bool:
@@ -31,8 +31,19 @@ def _many(source: TableSource) -> bool:
     return False  # whoever reads it says what is wrong with it
 
 
+def n_parquet_rows(source: TableSource) -> int:
+    """Return how many rows the Parquet files of this machine say they have; 0 for any other table."""
+    if is_address(source.path):
+        return 0
+    with suppress(InputError, OSError, pa.ArrowException):
+        return _n_rows(resolve(source))
+    return 0
+
+
 def too_large(source: TableSource) -> str:
     """Return why this process does not read a table, empty if it does."""
+    if source.origin is not None:
+        return f"{source.path} is none"
     if is_address(source.path):
         return f"{source.path} is an address"
     try:

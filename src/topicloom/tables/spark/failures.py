@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from topicloom.errors import InputError, Interrupted, TopicloomError
+from topicloom.tables.spark.links import n_stage_tasks
 from topicloom.tables.typed_columns import NOT_PARQUET, OTHER_TYPES, TWICE
 
 if TYPE_CHECKING:
@@ -23,6 +24,17 @@ _SENTENCES = {
     "failed to map segment from shared object|Could not find/load shared object file": "a Python worker "
     "could not load its libraries: spark.executor.pyspark.memory, where set, must be at least 1g, and more "
     "for large groups (docs/cluster.md)",
+    "TABLE_OR_VIEW_NOT_FOUND": "there is no {path}: check its name, with catalog and schema",
+    "REQUIRES_SINGLE_PART_NAMESPACE|CATALOG_NOT_FOUND": "Spark knows no catalog for {path}: tell it of one "
+    "with `spark_conf=spark.sql.catalog.NAME=CLASS` and what else it needs",
+    "DATA_SOURCE_NOT_FOUND|Failed to find (the )?data source": "Spark does not know the format of {path}: "
+    "add the jars for it with `spark_conf=spark.jars=JARS`",
+    "No suitable driver|ClassNotFoundException: \\S*(Driver|jdbc)": "there is no JDBC driver for {path}: add "
+    "its jar with `spark_conf=spark.jars=JAR`, and name its class with the option driver",
+    "bigger than spark.driver.maxResultSize": "{path} is too large to be collected: more than "
+    "spark.driver.maxResultSize",
+    "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block rdd": "an executor was lost with what it kept of "
+    "{path}: begin anew, and name a folder with `out` to need no such tables",
     "CANNOT_MERGE_SCHEMAS|CANNOT_MERGE_INCOMPATIBLE|Failed merging schemas": OTHER_TYPES,
     "COLUMN_ALREADY_EXISTS": TWICE,
     "No FileSystem for scheme|FileSystem not found": "Spark has no file system for {path}: add the jars of "
@@ -74,8 +86,8 @@ def group_errors(spark: SparkSession, phase: str, n_groups: int) -> Iterator[Non
     except (PySparkException, Py4JError) as error:
         text = _whole_text(error)
         found = re.search(r"Task (\d+) in stage (\d+)", text)
-        stage = spark.sparkContext.statusTracker().getStageInfo(int(found[2])) if found else None
-        if found is None or stage is None or stage.numTasks != max(n_groups, 1) or _OURS.search(text):
+        tasks = n_stage_tasks(spark, int(found[2])) if found else None
+        if found is None or tasks != max(n_groups, 1) or _OURS.search(text):
             raise
         if "Python worker exited unexpectedly" in text:
             raise InputError(out_of_memory(phase, int(found[1]))) from None
@@ -145,7 +157,7 @@ def first_line(error: BaseException) -> str:
     if "Traceback (most recent call last)" in text and said:
         return str(said[-1]).strip()
     line = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
-    plain = re.sub(r"^\[[A-Z_.]+\] | SQLSTATE: \w+", "", line.strip())
+    plain = re.sub(r"^\[[A-Z_.]+\] | SQLSTATE: \w+|;? \(?line \d+,? pos \d+\)?;?", "", line.strip())
     return plain.strip().rstrip(".")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from topicloom.tables.reader import kept_names
@@ -65,19 +66,30 @@ def _folder_value(path: Column, depth: int) -> Column:
     return sf.when(value != NO_VALUE, decoded)
 
 
-def read_frame(frame: DataFrame, source: TableSource, shown: Column, *, merged: bool = False) -> RawTable:
-    """Return the records of a DataFrame; `shown` is the file that a reject came from."""
+def read_frame(
+    frame: DataFrame,
+    source: TableSource,
+    shown: Column,
+    *,
+    merged: bool = False,
+    called: Sequence[str] | None = None,
+) -> RawTable:
+    """Return the records of a DataFrame; `shown` is the file that a reject came from.
+
+    Its columns are `called` so, where the DataFrame itself has other names for them.
+    """
     from pyspark.sql import functions as sf
 
     with spark_errors(source.path):
         there = frame.schema.fields
-    names = [column.name for column in there]
+    own = [column.name for column in there]
+    names = own if called is None else list(called)
     found, notice = found_fields(source, names, merged=merged)
     raw, values, reasons = [], [], []
     for field, place in found:
-        column = sf.col(quoted_name(names[place]))
+        column = sf.col(quoted_name(own[place]))
         raw.append(_or_missing(column, field, there[place].dataType).alias(field.name))
-        value, reason = _judged(field, there[place], source)
+        value, reason = _judged(field, names[place], there[place].dataType, source)
         values.append(value.alias(field.name))
         reasons.append(reason)
     picked = frame.select(*raw, shown.alias("_file"))
@@ -101,7 +113,7 @@ def _told_apart(
     return RawTable(source, picked.where(reason.isNull()).select(*values), rejects, judged, notice)
 
 
-def _judged(field: Field, there: Any, source: TableSource) -> tuple[Column, Column]:
+def _judged(field: Field, name: str, kind: Any, source: TableSource) -> tuple[Column, Column]:
     """Return a field's values, and why one makes its row unusable (null where it does not)."""
     from pyspark.sql import functions as sf
 
@@ -111,12 +123,12 @@ def _judged(field: Field, there: Any, source: TableSource) -> tuple[Column, Colu
     if not field.optional and not field.is_number:
         unusable = unusable.when(text == "", sf.lit(f"the {field.name} is empty"))
     if field.is_number:
-        value = _number(raw, text, field, there, source)
+        value = _number(raw, text, field, name, kind, source)
         # A null here is a row without the optional field, or a text that is no number.
         fine = raw.isNull() | sf.coalesce(in_range(value, field.kind), sf.lit(False))
         wrong = f"' is not {MEANINGS[field.kind]}"
     else:
-        _check_text(field, there, source)
+        _check_text(field, name, kind, source)
         value, wrong = text, f"' is none of {ROLE}"
         if field.kind == "text":
             return value, unusable.when(
@@ -126,12 +138,11 @@ def _judged(field: Field, there: Any, source: TableSource) -> tuple[Column, Colu
     return value, unusable.when(~fine, sf.concat(sf.lit(f"the {field.name} '"), text, sf.lit(wrong)))
 
 
-def _number(raw: Column, text: Column, field: Field, there: Any, source: TableSource) -> Column:
+def _number(raw: Column, text: Column, field: Field, name: str, kind: Any, source: TableSource) -> Column:
     """Return a column as numbers, null where a text is none; refuse a column of another type."""
     from pyspark.sql import functions as sf
     from pyspark.sql import types as st
 
-    kind = there.dataType
     if isinstance(kind, st.NumericType) or (field.optional and isinstance(kind, st.NullType)):
         return raw.cast("double")
     if field.kind == "time" and isinstance(kind, (st.TimestampType, st.TimestampNTZType, st.DateType)):
@@ -141,15 +152,15 @@ def _number(raw: Column, text: Column, field: Field, there: Any, source: TableSo
         return sf.when(text.rlike(NUMBER), text.try_cast("double")).when(text.rlike(ISO), moment)
     if isinstance(kind, st.StringType):
         return sf.when(text.rlike(f"{NUMBER}|{INFINITE}"), text.try_cast("double"))
-    raise wrong_type(there.name, kind.simpleString(), field, source)
+    raise wrong_type(name, kind.simpleString(), field, source)
 
 
-def _check_text(field: Field, there: Any, source: TableSource) -> None:
+def _check_text(field: Field, name: str, kind: Any, source: TableSource) -> None:
     from pyspark.sql.types import DecimalType, IntegralType, NullType, StringType
 
     texts = (StringType, IntegralType, DecimalType, *((NullType,) if field.optional else ()))
-    if not isinstance(there.dataType, texts):
-        raise wrong_type(there.name, there.dataType.simpleString(), field, source)
+    if not isinstance(kind, texts):
+        raise wrong_type(name, kind.simpleString(), field, source)
 
 
 def _or_missing(column: Column, field: Field, kind: Any) -> Column:

@@ -5,16 +5,15 @@ Nothing here knows what an action does: it is a function without arguments that 
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from topicloom.base.progress import SILENT, Progress, check_stop
+from topicloom.tables.spark.watched_jobs import WatchedJobs, watched_jobs
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 T = TypeVar("T")
@@ -41,16 +40,12 @@ def run_watched(
     `label` (default: the phase) is what Spark's page and event log call the jobs.
     A stop request or Ctrl-C cancels the action's Spark jobs.
     """
-    from pyspark import InheritableThread
-
-    context = spark.sparkContext
-    group = f"topicloom-{uuid.uuid4()}"
+    jobs = watched_jobs(spark)
     ended: Future[T] = Future()
 
     def run() -> None:
         try:
-            # Job groups belong to a thread; interrupting lets a task end in the middle of a long row.
-            context.setJobGroup(group, label or phase or "topicloom", interruptOnCancel=True)
+            jobs.begin(label or phase or "topicloom")
             ended.set_result(action())
         except BaseException as error:
             ended.set_exception(error)
@@ -58,15 +53,17 @@ def run_watched(
     check_stop(progress)
     if phase is not None:
         progress.phase(phase, 1.0)
-    thread = InheritableThread(target=run, daemon=True)
+    thread = jobs.thread(run)
     thread.start()
     try:
-        tasks = partial(_tasks_done, context, group, groups) if groups else None
-        share = partial(_share_done, context, group, stages) if phase is not None else None
+        tasks = partial(_tasks_done, jobs, groups) if groups else None
+        share = partial(_share_done, jobs, stages) if phase is not None else None
         _wait(ended, progress, tasks or share, float(groups or 1))
     except BaseException:
-        _cancel(context, group, ended)
+        _cancel(jobs, ended)
         raise
+    finally:
+        jobs.end()
     thread.join()  # it closes its connection to Java
     return ended.result()
 
@@ -83,32 +80,21 @@ def _wait(ended: Future[Any], progress: Progress, amount: Callable[[], float] | 
         progress.advance(total - shown)
 
 
-def _tasks_done(context: SparkContext, group: str, groups: int) -> float:
+def _tasks_done(jobs: WatchedJobs, groups: int) -> float:
     """Return how many tasks of the last stage are done, if it is the one with a task for each group."""
-    tracker = context.statusTracker()
-    jobs = tracker.getJobIdsForGroup(group)
-    info = tracker.getJobInfo(max(jobs)) if jobs else None
-    counts: Any = tracker.getStageInfo(max(info.stageIds)) if info is not None and info.stageIds else None
-    return float(counts.numCompletedTasks) if counts is not None and counts.numTasks == groups else 0.0
+    last = jobs.last_stage()
+    return float(last.done) if last is not None and last.tasks == groups else 0.0
 
 
-def _share_done(context: SparkContext, group: str, stages: int) -> float:
+def _share_done(jobs: WatchedJobs, stages: int) -> float:
     """Return how much of `stages` long stages is done, by their tasks; below 1 as long as the action runs."""
-    tracker = context.statusTracker()
-    shares = []
-    for job in tracker.getJobIdsForGroup(group):
-        info = tracker.getJobInfo(job)
-        for stage in info.stageIds if info is not None else ():
-            counts: Any = tracker.getStageInfo(stage)
-            # A stage that has not begun may be one that Spark skips because its result is there already.
-            if counts is not None and counts.numActiveTasks + counts.numCompletedTasks > 0:
-                shares.append(counts.numCompletedTasks / counts.numTasks)
+    shares = [stage.done / stage.tasks for stage in jobs.stages()]
     return float(min(0.99, sum(shares) / max(stages, len(shares))))
 
 
-def _cancel(context: SparkContext, group: str, ended: Future[Any]) -> None:
+def _cancel(jobs: WatchedJobs, ended: Future[Any]) -> None:
     """Cancel until the action has ended: it may start a next job after the first was cancelled."""
     for _ in range(round(_END_WITHIN / _LOOK_EVERY)):
-        context.cancelJobGroup(group)
+        jobs.cancel()
         if wait([ended], _LOOK_EVERY).done:
             return

@@ -5,6 +5,7 @@ What Spark's faults mean to a user stands in `failures.py`.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -144,7 +145,12 @@ def own_interrupt_handler() -> Iterator[None]:
 
 
 def hush(spark: SparkSession) -> None:
-    """Silence the thread that takes counts from Java: it shows a traceback when Java ends first."""
+    """Silence what pyspark itself shows: errors that we say in one sentence.
+
+    The thread that takes counts from Java shows a traceback when Java ends first, and errors in queries are
+    logged with their stacks.
+    """
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     with suppress(Exception):
         server: Any = spark.sparkContext._accumulatorServer
         server.handle_error = lambda *_: None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from topicloom.base.progress import Progress
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.links import is_connect, settled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,6 +26,10 @@ class KeptTables:
         """Make a table now and keep it."""
         from pyspark import StorageLevel
 
+        spark = frame.sparkSession
+        if is_connect(spark):
+            # There every use sends the whole plan anew; what is settled cannot be made a second time.
+            return run_watched(spark, lambda: settled(frame), progress=self.progress, phase=phase)
         table = frame.persist(StorageLevel.DISK_ONLY)
         self.kept.append(table)
         run_watched(frame.sparkSession, table.count, progress=self.progress, phase=phase)
@@ -47,7 +52,8 @@ def let_go(*frames: DataFrame) -> None:
     Whoever cleans up must not hide why Spark ended.
     """
     from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
 
     for frame in frames:
-        with suppress(Py4JError, ConnectionError):
+        with suppress(Py4JError, PySparkException, ConnectionError):
             frame.unpersist()

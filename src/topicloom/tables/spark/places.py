@@ -1,8 +1,8 @@
-"""Where Spark writes tables that we read back: a folder of this machine, or one behind an address.
+"""Where Spark writes tables that we read back: a folder of this machine, one behind an address, or nowhere.
 
-`place_at` is the only one to ask which. On a disk a table is a folder of part files, and their footers say
-how many rows they have. Behind an address a manifest (`table_manifest.py`) is written last, and only files
-that it names are part of the table.
+`place_at` is the only one to ask which; what executors keep is in `kept_place.py`. On a disk a table is a
+folder of part files, and their footers say how many rows they have. Behind an address a manifest
+(`table_manifest.py`) is written last, and only files that it names are part of the table.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ import pyarrow.parquet as pq
 from topicloom.base.addresses import is_address
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import to_json
+from topicloom.errors import InputError
 from topicloom.tables.source import address
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.kept_place import KeptPlace, is_kept
 from topicloom.tables.spark.raw_table import NO_PATTERNS
 from topicloom.tables.spark.remote_files import RemoteFolder
+from topicloom.tables.spark.written import Counts, Run, Written
 from topicloom.tables.table_manifest import FILES, TableFiles, read_manifest
 
 if TYPE_CHECKING:
@@ -50,11 +53,10 @@ class Seen(NamedTuple):
 class Place(Protocol):
     """A folder for tables."""
 
-    def seen(self, name: str, schema: StructType, progress: Progress = SILENT) -> Seen:
-        """Look at a table that Spark has just written."""
-
-    def commit(self, name: str, seen: Seen, schema: StructType) -> None:
-        """Declare a table whole that consists of what was seen."""
+    def write(
+        self, name: str, frame: DataFrame, counts: Counts, run: Run, progress: Progress = SILENT
+    ) -> Written:
+        """Write a table by one action that `run` gets, with these counts of its rows."""
 
     def put(self, name: str, table: pa.Table) -> None:
         """Write a small table from here."""
@@ -66,8 +68,26 @@ class Place(Protocol):
         """Remove a table."""
 
 
+class _Files(Place, Protocol):
+    """A folder for files of tables."""
+
+    @property
+    def spark(self) -> SparkSession: ...
+
+    def path(self, name: str) -> str:
+        """Return the address of a table."""
+
+    def seen(self, name: str, schema: StructType, progress: Progress = SILENT) -> Seen:
+        """Look at a table that Spark has just written."""
+
+    def commit(self, name: str, seen: Seen, schema: StructType) -> None:
+        """Declare a table whole that consists of what was seen."""
+
+
 def place_at(spark: SparkSession, folder: str) -> Place:
     """Return the place that a path or an address means."""
+    if is_kept(folder):
+        return KeptPlace(spark, folder)
     if is_address(folder):
         return _Remote(spark, RemoteFolder(spark, folder))
     return _Here(spark, Path(folder))
@@ -79,10 +99,41 @@ def load_table(spark: SparkSession, path: str) -> DataFrame:
     return place_at(spark, path.rstrip("/").removesuffix(name) or ".").load(name)
 
 
+def _write_files(
+    place: _Files, name: str, frame: DataFrame, counts: Counts, run: Run, progress: Progress
+) -> Written:
+    """Write a table, and refuse one of which not all rows are seen here afterwards."""
+    from pyspark.sql import Observation
+
+    counted = Observation()
+    columns = [column.alias(key) for column, key in zip(counts, ("rows", "octets", "most"), strict=True)]
+    observed, target = frame.observe(counted, *columns), place.path(name)
+    run(lambda: observed.write.parquet(target))
+    found = counted.get
+    rows = int(found["rows"])
+    seen = place.seen(name, frame.schema, progress)
+    if seen.rows != rows or not seen.files:
+        raise InputError(
+            f"Spark's workers wrote {rows:,} rows of {name} and this machine sees {seen.rows:,} of them: "
+            f"{target.removeprefix('file://').removesuffix(f'/{name}')} must be on a disk that all machines "
+            "share under this name"
+        )
+    place.commit(name, seen, frame.schema)
+    return Written(rows, int(found["octets"] or 0), int(found["most"] or 0), seen.sizes)
+
+
 @dataclass(frozen=True, slots=True)
 class _Here:
     spark: SparkSession
     folder: Path
+
+    def write(
+        self, name: str, frame: DataFrame, counts: Counts, run: Run, progress: Progress = SILENT
+    ) -> Written:
+        return _write_files(self, name, frame, counts, run, progress)
+
+    def path(self, name: str) -> str:
+        return address(self.folder / name)
 
     def seen(self, name: str, schema: StructType, progress: Progress = SILENT) -> Seen:
         parts = self._parts(name)
@@ -120,6 +171,14 @@ class _Here:
 class _Remote:
     spark: SparkSession
     folder: RemoteFolder
+
+    def write(
+        self, name: str, frame: DataFrame, counts: Counts, run: Run, progress: Progress = SILENT
+    ) -> Written:
+        return _write_files(self, name, frame, counts, run, progress)
+
+    def path(self, name: str) -> str:
+        return self.folder.path(name)
 
     def seen(self, name: str, schema: StructType, progress: Progress = SILENT) -> Seen:
         there = self.folder.entries(name)

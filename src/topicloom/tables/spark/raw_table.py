@@ -63,7 +63,8 @@ class RawTable:
     def to_arrow(self, *, progress: Progress = SILENT, phase: str | None = None) -> pa.Table:
         """Return all good rows in memory."""
         with spark_errors(self.source.path):
-            return run_watched(self.rows.sparkSession, self.rows.toArrow, progress=progress, phase=phase)
+            found = run_watched(self.rows.sparkSession, self.rows.toArrow, progress=progress, phase=phase)
+        return plain_texts(found)
 
     def tally(
         self,
@@ -144,7 +145,8 @@ class RawTable:
     def all_rejects(self, *, progress: Progress = SILENT) -> pa.Table:
         """Return all refused rows with what is kept of them, in any order."""
         with spark_errors(self.source.path):
-            return run_watched(self.rejects.sparkSession, self.rejects.toArrow, progress=progress)
+            found = run_watched(self.rejects.sparkSession, self.rejects.toArrow, progress=progress)
+        return plain_texts(found)
 
     def spill_rejects(self, path: Path, *, progress: Progress = SILENT) -> bool:
         """Let Spark write the refused rows where they are too large to collect."""
@@ -173,6 +175,15 @@ class RawTable:
     def release(self) -> None:
         """Let go of what was kept on disk."""
         let_go(*((self.rows, self.rejects) if self.kept is None else (self.kept,)))
+
+
+def plain_texts(table: pa.Table) -> pa.Table:
+    """Return the same texts in Arrow's plain type; a session may be set to give the one for large texts."""
+    fields = [
+        field.with_type(pa.string()) if pa.types.is_large_string(field.type) else field
+        for field in table.schema
+    ]
+    return table if list(table.schema) == fields else table.cast(pa.schema(fields))
 
 
 def text_bytes(frame: DataFrame) -> Column:

@@ -10,6 +10,7 @@ from topicloom.tables.local.limits import collects
 from topicloom.tables.local.table import LocalTable
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.frames import read_parquet
+from topicloom.tables.spark.origins import read_origin
 from topicloom.tables.spark.raw_table import RawTable, text_bytes
 from topicloom.tables.spark.session import may_collect
 from topicloom.tables.spark.table_files import resolve
@@ -68,5 +69,7 @@ def collect_rows(
 def read_table(spark: SparkSession, source: TableSource, *, progress: Progress = SILENT) -> RawTable:
     """Return the table that `source` describes; raises InputError for whatever makes all of it unusable."""
     check_stop(progress)
+    if source.origin is not None:
+        return read_origin(spark, source, source.origin)
     resolved = resolve(spark, source)
     return (read_parquet if resolved.format == "parquet" else read_text)(spark, source, resolved)

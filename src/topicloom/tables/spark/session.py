@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from topicloom.errors import UsageError
 from topicloom.tables.spark.class_archive import MAKING, using_archive
@@ -31,6 +31,7 @@ from topicloom.tables.spark.jvm import (
     own_interrupt_handler,
     stop_quietly,
 )
+from topicloom.tables.spark.links import is_connect, is_stopped, master_of
 from topicloom.tables.spark.pack_manifest import PYTHON, worker_python
 from topicloom.tables.spark.scratch import new_scratch, remove_scratch
 from topicloom.tables.spark.settings import (
@@ -66,6 +67,7 @@ class _Running:
 _running: _Running | None = None
 _lock = threading.Lock()
 _passing = 0  # blocks of `passing_session` that are open
+_loose: Path | None = None  # a folder for sessions of callers, where there is none of ours
 _stays = False  # a session ran before the first of them
 
 
@@ -81,7 +83,7 @@ def get_session(
     global _running
     asked = checked_settings(master, conf)
     with _lock:
-        if _running is None or _stopped(_running.spark):
+        if _running is None or is_stopped(_running.spark):
             _forget()
             _running = _adopt(asked) or _start(asked, quick)
         else:
@@ -89,9 +91,20 @@ def get_session(
         return _running.spark
 
 
+def active_session() -> SparkSession | None:
+    """Return the session that the caller's program works in, classic or Connect, if there is one."""
+    if "pyspark" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    found = SparkSession.getActiveSession()
+    ours = _running is not None and _running.ours
+    return None if found is None or ours or is_stopped(found) else found
+
+
 def session_runs() -> bool:
     """Return whether there is a session already, so that asking for one takes no time."""
-    return _running is not None and not _stopped(_running.spark)
+    return _running is not None and not is_stopped(_running.spark)
 
 
 @contextmanager
@@ -130,11 +143,12 @@ def may_collect(spark: SparkSession, most: int) -> int:
 
 def session_folder(spark: SparkSession) -> Path:
     """Return a folder on the driver for this session's own temporary files; removed with the session."""
+    global _loose
     with _lock:
-        global _running
-        if _running is None:
-            _running = _Running(spark, new_scratch(), ours=False)
-        return _running.folder
+        if _running is not None:
+            return _running.folder
+        _loose = _loose or new_scratch()
+        return _loose
 
 
 # --- starting ------------------------------------------------------------------------------------------
@@ -248,17 +262,13 @@ def _adopt(asked: dict[str, str]) -> _Running | None:
     return running
 
 
-def _stopped(spark: SparkSession) -> bool:
-    return spark.sparkContext._jsc is None
-
-
 def _apply(running: _Running, asked: dict[str, str]) -> None:
     """Apply settings to a session that runs; refuse those that it cannot take any more."""
     from pyspark.errors import PySparkException
 
     spark = running.spark
     for key, value in asked.items():
-        now = spark.sparkContext.master if key == "spark.master" else spark.conf.get(key, None)
+        now = master_of(spark) if key == "spark.master" else spark.conf.get(key, None)
         if value in (running.asked.get(key), now):
             continue
         if not spark.conf.isModifiable(key):
@@ -277,13 +287,18 @@ def arrow_frame(spark: SparkSession, table: pa.Table) -> DataFrame:
     """Return a small table as a DataFrame; the caller's session stays active, which pyspark would change."""
     from pyspark.sql import SparkSession
 
-    before = SparkSession.getActiveSession()
+    if is_connect(spark):
+        return spark.createDataFrame(table)
+    before, known = SparkSession.getActiveSession(), SparkSession._activeSession
     try:
         return spark.createDataFrame(table)
     finally:
-        if before is not None:
-            before._jvm.SparkSession.setActiveSession(before._jsparkSession)  # type: ignore[union-attr]
-            SparkSession._activeSession = before
+        java: Any = spark._jvm
+        if before is None:
+            java.SparkSession.clearActiveSession()
+        else:
+            java.SparkSession.setActiveSession(before._jsparkSession)
+        SparkSession._activeSession = known
 
 
 def _forget(*, at_end: bool = False) -> None:
@@ -326,6 +341,8 @@ def _end_of_process() -> None:
     """End the session as quickly as it may be ended."""
     with _lock:
         _forget(at_end=True)
+        if _loose is not None:
+            remove_scratch(_loose)
 
 
 atexit.register(_end_of_process)

@@ -51,7 +51,7 @@ OVERHEAD = (
     "spark.executor.memoryOverheadFactor",
     "spark.kubernetes.memoryOverheadFactor",  # its older name
 )
-PYTHON_MEGABYTES = 1536  # of one Python worker: libraries and kernels, and a group of 40,000 nodes
+PYTHON_MEGABYTES = 1536  # of one Python worker: libraries and kernels, and a group of 50,000 nodes
 
 _MASTER = re.compile(
     r"local|local\[(\*|[1-9]\d*)(,[1-9]\d*)?\]|local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]"

@@ -16,9 +16,9 @@ from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import TableReader
 from topicloom.tables.refused import RefusedRows, refused_told
 from topicloom.tables.source import TableSource
+from topicloom.tables.spark.links import shares_disk
 from topicloom.tables.spark.scratch import new_scratch, remove_scratch
 from topicloom.tables.spark.session import get_session, session_folder, session_runs
-from topicloom.tables.spark.settings import is_local
 from topicloom.tables.table_files import is_own
 
 if TYPE_CHECKING:
@@ -37,13 +37,14 @@ class SparkChoice:
     """Who reads tables, where Spark runs and how; nothing starts until a session is asked for.
 
     The engine `local` reads what is small enough in this process, `auto` does so with folders that we wrote
-    unless something is said about Spark.
+    unless something is said about Spark. A session that is `given` is the caller's: nothing is set in it.
     """
 
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     quick: bool = False  # this process reads small inputs only
     engine: str = "auto"
+    given: SparkSession | None = None
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -70,7 +71,9 @@ class SparkChoice:
         return SparkReader(self.session(progress), collect=self.engine != "spark")
 
     def session(self, progress: Progress = SILENT) -> SparkSession:
-        """Return the session of this process."""
+        """Return the session that is given, or that of this process."""
+        if self.given is not None:
+            return self.given
         if not session_runs():
             progress.phase("start Spark")
         return get_session(master=self.master, conf=self.conf, quick=self.quick)
@@ -85,12 +88,12 @@ class SparkChoice:
         the result, which they must reach anyway.
         """
         session = self.session(progress) if starts or session_runs() else None
-        if session is None:
-            folder = new_scratch()
-        elif beside is not None and not is_local(str(session.sparkContext.master)):
+        if session is not None and beside is not None and not shares_disk(session):
             parent = beside.absolute().parent
             parent.mkdir(parents=True, exist_ok=True)
             folder = new_scratch(parent)
+        elif session is None or self.given is not None:
+            folder = new_scratch()
         else:
             folder = Path(tempfile.mkdtemp(prefix="work-", dir=session_folder(session)))
         try:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from topicloom.base.progress import Progress
-from topicloom.errors import InputError
-from topicloom.tables.source import address
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.places import Place, place_at
+from topicloom.tables.spark.written import Written
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,16 +21,6 @@ BROADCAST_BYTES = 256 << 20  # up to so many every worker gets a whole table; be
 BROADCAST_ROW = 48  # what a row costs besides its names
 
 _ROW_BITS = 33  # of monotonically_increasing_id: the partition stands above these bits, the row below
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """How many rows the tasks have written of a table, how many bytes its names have, its largest value."""
-
-    rows: int
-    octets: int = 0
-    most: int = 0
-    sizes: Mapping[int, int] = field(default_factory=dict, compare=False)  # rows of each partition
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,39 +69,24 @@ class StepTables:
         `phase` None leaves the bar that is shown alone. `groups` and `label` are those of `run_watched`. With
         `names` the bytes of that column are counted too, with `most` the largest value of that one.
         """
-        from pyspark.sql import Observation
         from pyspark.sql import functions as sf
 
         octets = sf.lit(0) if names is None else sf.octet_length(names)
         largest = sf.lit(0) if most is None else sf.col(most)
-        counted = Observation()
-        observed = frame.observe(
-            counted,
-            sf.count(sf.lit(1)).alias("rows"),
-            sf.sum(octets.cast("long")).alias("octets"),
-            sf.max(largest).alias("most"),
-        )
-        target = address(self.path(name))
-        run_watched(
-            self.spark,
-            lambda: observed.write.parquet(target),
-            progress=self.progress,
-            phase=phase,
-            stages=stages,
-            groups=groups,
-            label=label,
-        )
-        found = counted.get
-        rows = int(found["rows"])
-        place = self.place
-        seen = place.seen(name, frame.schema, self.progress)
-        if seen.rows != rows or not seen.files:
-            raise InputError(
-                f"Spark's workers wrote {rows:,} rows of {name} and this machine sees {seen.rows:,} of them: "
-                f"{self.folder} must be on a disk that all machines share under this name"
+
+        def run(action: Callable[[], Any]) -> Any:
+            return run_watched(
+                self.spark,
+                action,
+                progress=self.progress,
+                phase=phase,
+                stages=stages,
+                groups=groups,
+                label=label,
             )
-        place.commit(name, seen, frame.schema)
-        return Written(rows, int(found["octets"] or 0), int(found["most"] or 0), seen.sizes)
+
+        counts = sf.count(sf.lit(1)), sf.sum(octets.cast("long")), sf.max(largest)
+        return self.place.write(name, frame, counts, run, self.progress)
 
     def ranked(
         self, phase: str | None, frame: DataFrame, order: Sequence[str], name: str = "sorted"

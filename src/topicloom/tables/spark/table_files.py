@@ -15,6 +15,7 @@ from topicloom.errors import InputError
 from topicloom.tables import table_files
 from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.links import require_files
 from topicloom.tables.table_files import Listing, Look, list_here, read_here
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def signature(spark: SparkSession, source: TableSource) -> list[list[str | int]]
 
 def hadoop_file(spark: SparkSession, path: str) -> tuple[Any, Any]:
     """Return Java's objects for the file system of an address and for the file."""
+    require_files(spark, path)
     context: Any = spark.sparkContext
     place = _path_class(context._jvm)(path)
     return place.getFileSystem(context._jsc.hadoopConfiguration()), place

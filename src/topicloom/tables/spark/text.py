@@ -38,6 +38,7 @@ from topicloom.tables.source import DataFile, Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.file_plans import Ends, beginnings_of, check_whole, cut_by_spark
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.links import Carrier, carried
 from topicloom.tables.spark.python_tasks import Batches, map_batches
 from topicloom.tables.spark.raw_table import (
     MANY_FILES,
@@ -49,7 +50,6 @@ from topicloom.tables.spark.raw_table import (
 )
 
 if TYPE_CHECKING:
-    from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
     ddl = _ddl(source.fields)
     parts = []
     # Once to each worker, not with each task: there may be thousands of files.
-    plans: Broadcast[Plans] = spark.sparkContext.broadcast(files.plans)
+    plans = carried(spark, files.plans)
     if files.by_lines:
         lines = _lines_of(spark, resolved, files.by_lines)
         parts.append(map_batches(lines, partial(_with_plans, parse_blocks, plans), ddl))
@@ -93,7 +93,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
 
 
 def _with_plans(
-    parse: Callable[[Plans, Batches], Batches], plans: Broadcast[Plans], batches: Batches
+    parse: Callable[[Plans, Batches], Batches], plans: Carrier[Plans], batches: Batches
 ) -> Batches:
     """Parse in a worker."""
     return parse(plans.value, batches)

@@ -64,7 +64,7 @@ def smallest_eta(sizes: NDArray[Any], counts: NDArray[Any]) -> int:
 
 # The most nodes that one kernel call gets unless a number of groups is asked for. A constant: what a
 # machine could hold must not change the overlay.
-KERNEL_NODES = 40_000
+KERNEL_NODES = 50_000
 
 SINGLE = -1  # the clump of a node that belongs to none
 
@@ -72,7 +72,7 @@ SINGLE = -1  # the clump of a node that belongs to none
 def count_groups(n_nodes: int, kernel_nodes: int = KERNEL_NODES) -> int:
     """Return the fewest groups of at most `kernel_nodes` nodes: the fewer, the lower the degrees.
 
-    >>> count_groups(40_000), count_groups(40_001), count_groups(0)
+    >>> count_groups(50_000), count_groups(50_001), count_groups(0)
     (1, 2, 0)
     """
     return -(-n_nodes // kernel_nodes)

@@ -21,7 +21,15 @@ from topicloom.overlay.builders.divide.phases import (
     choose_representatives,
     topics_elsewhere,
 )
-from topicloom.overlay.builders.divide.plan import DivideSettings, Groups, LevelSizes
+from topicloom.overlay.builders.divide.plan import (
+    GM_M,
+    DivideSettings,
+    Groups,
+    Inner,
+    LevelSizes,
+    Polished,
+)
+from topicloom.overlay.builders.divide.polish import polish_cap, polish_group
 from topicloom.overlay.builders.divide.run import run_phases
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.interest import Interest
@@ -42,7 +50,13 @@ def divide_and_conquer(
     with watch.phase("split nodes"):
         split = split_bulk(interest, settings.eta)
         engine = LocalDivide(
-            interest, split, lambda_=settings.lambda_, seed=seed, threads=threads, progress=progress
+            interest,
+            split,
+            lambda_=settings.lambda_,
+            inner=settings.inner,
+            seed=seed,
+            threads=threads,
+            progress=progress,
         )
     report = {"eta": split.eta} | run_phases(engine, settings, watch)
     return Build(engine.overlay(), algorithm, settings.parameters(), seed, watch.seconds, report)
@@ -67,11 +81,12 @@ class LocalDivide:
         split: BulkSplit,
         *,
         lambda_: int | None,
+        inner: Inner = GM_M,
         seed: int,
         threads: int | None = None,
         progress: Progress = SILENT,
     ) -> None:
-        self.interest, self.lambda_, self.seed = interest, lambda_, seed
+        self.interest, self.lambda_, self.inner, self.seed = interest, lambda_, inner, seed
         self.threads = threads or default_threads()
         self.progress = progress
         self.light = self._singles(split.light)
@@ -117,6 +132,29 @@ class LocalDivide:
         self.edges += edges
         return sum(len(u) for u, _ in edges)
 
+    def polish(self, groups: Groups, moves: int) -> Polished:
+        parts = self._groups(self.light, groups[0])
+        before = int(self.degree.max(initial=0))
+        sizes, counts = np.unique(self.degree[self.degree > 0], return_counts=True)
+        cap = polish_cap(sizes, counts, self.interest.n_nodes)
+
+        def work(number: int, _: int) -> Edges:
+            nodes, group = parts[number]
+            one, other = (np.searchsorted(nodes, end).astype(np.int32) for end in self.edges[number])
+            degree = self.degree[nodes]
+            u, v = polish_group(group, (one, other), degree, cap, moves, self.seed, self.progress)
+            return nodes[u], nodes[v]
+
+        bounds = [(number, number + 1) for number in range(len(parts))]
+        polished = for_bounds(work, bounds, threads=self.threads, progress=self.progress)
+        inner = sum(len(u) for u, _ in self.edges[: len(parts)])
+        self.edges[: len(parts)] = polished
+        self.degree = np.bincount(
+            np.concatenate([end for edges in self.edges for end in edges]), minlength=self.interest.n_nodes
+        )
+        edges = sum(len(u) for u, _ in polished)
+        return Polished(cap, edges, inner - edges, int(self.degree.max(initial=0)), before)
+
     def members(self, groups: Groups) -> Members:
         """Return who takes part after these levels."""
         if not groups:
@@ -152,11 +190,11 @@ class LocalDivide:
             nodes, group = parts[number]
             share = ShareOfProgress(self.progress, len(parts) * group.n_subscriptions / total, lambda: left)
             if level == 0:
-                u, v = build_inner(group, threads=each, progress=share)
+                u, v = build_inner(group, self.inner, threads=each, progress=share)
             else:
                 clump = members.clump[np.searchsorted(members.nodes, nodes)]
                 degree = self.degree[nodes]
-                u, v = build_outer(group, clump, degree, degree_max, threads=each, progress=share)
+                u, v = build_outer(group, clump, degree, degree_max, self.inner, threads=each, progress=share)
             return nodes[u], nodes[v]
 
         try:

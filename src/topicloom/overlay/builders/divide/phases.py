@@ -1,7 +1,8 @@
 """What is done to one group, as pure functions that every engine may map over.
 
-A group is built by GM-M, represented by few of its nodes [Chen2010, Definition 2 and Algorithm 13] and joined
-to others through those: joining the representatives of topic-connected groups joins the groups.
+A group is built greedily, represented by few of its nodes [Chen2010, Definition 2 and Algorithm 13] and
+joined to others through those: joining the representatives of topic-connected groups joins the groups.
+`inner` says which greedy that is: GM-M as in the paper, GM, or GM under a cap (`capped_gm`).
 """
 
 from __future__ import annotations
@@ -12,18 +13,24 @@ from topicloom.base.arrays import Bools, Ints, Longs, run_places, run_sums
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.builders.build_progress import GreedyProgress
 from topicloom.overlay.builders.constrained import ConstrainedTask, Edges, choose_constrained
-from topicloom.overlay.builders.greedy import Greedy
+from topicloom.overlay.builders.divide.capped_gm import capped_gm
+from topicloom.overlay.builders.divide.plan import BALANCED, GM, GM_M, Inner
+from topicloom.overlay.builders.greedy import NO_LIMIT, Greedy
 from topicloom.overlay.model.interest import Interest
 
 
-def build_inner(group: Interest, *, threads: int | None = None, progress: Progress = SILENT) -> Edges:
-    """Build a topic-connected overlay of one group of light nodes, by GM-M: both ends of its edges.
+def build_inner(
+    group: Interest, inner: Inner = GM_M, *, threads: int | None = None, progress: Progress = SILENT
+) -> Edges:
+    """Build a topic-connected overlay of one group of light nodes: both ends of its edges.
 
     Its twins are linked as trees.
     """
     progress.phase("choose edges", 1.0)
     task = ConstrainedTask.of(group, threads=threads)
-    return task.planted(choose_constrained(task, phases=True, progress=progress).edges)
+    if inner == BALANCED:
+        return capped_gm(task, progress)
+    return task.planted(choose_constrained(task, phases=inner == GM_M, progress=progress).edges)
 
 
 def build_outer(
@@ -31,21 +38,23 @@ def build_outer(
     clump: Ints,
     degree: Longs,
     degree_max: int,
+    inner: Inner = GM_M,
     *,
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Edges:
-    """Return the edges that join representatives and bulk nodes, by GM-M; `group` is their interest.
+    """Return the edges that join representatives and bulk nodes; `group` is their interest.
 
     Nodes of one `clump` (SINGLE: none) count as joined on the topics they share, for the overlay of the
     group that they represent joins them. `degree` are their degrees so far and `degree_max` the largest of
     all nodes, here or not: the first phase takes every pair that does not raise it
-    [Chen2010, Algorithm 2, line 5].
+    [Chen2010, Algorithm 2, line 5], and only GM looks at no degrees but to break ties.
     """
     progress = GreedyProgress(progress, group.n_subscriptions, scan_share=0.1, bend=1.2)
-    greedy = Greedy(group, degree=degree.astype(np.int32), phases=True, threads=threads, progress=progress)
+    phases = inner != GM
+    greedy = Greedy(group, degree=degree.astype(np.int32), phases=phases, threads=threads, progress=progress)
     greedy.join_groups(clump)
-    limit = max(degree_max, 1)
+    limit = max(degree_max, 1) if phases else NO_LIMIT
     greedy.run(limit)
     while greedy.open_joins:
         limit += 1

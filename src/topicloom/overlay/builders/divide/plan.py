@@ -23,6 +23,23 @@ KernelNodes = Annotated[
     Parameter("the most nodes of a group, and of what is joined at once, unless p asks for more", least=1),
 ]
 
+GM, GM_M, BALANCED = "gm", "gm-m", "balanced"
+Inner = Annotated[
+    str,
+    Parameter(
+        "how groups and levels are built; balanced is gm under a cap on degrees", choices=(GM, GM_M, BALANCED)
+    ),
+]
+Polish = Annotated[
+    int | str,
+    Parameter(
+        "local search in every group at the end: moves per edge, 0 only relieves nodes above the cap; auto: "
+        "0 with balanced",
+        ("auto", "none"),
+        0,
+    ),
+]
+
 # Numbers of groups, level by level: together with the seed they say where every node goes.
 Groups = tuple[int, ...]
 
@@ -32,6 +49,16 @@ class LevelSizes(Summary, frozen=True):
 
     nodes: tuple[int, ...]
     representatives: tuple[int, ...]
+
+
+class Polished(Summary, frozen=True):
+    """What polishing has come to: edges within groups afterwards, the largest degree of all nodes."""
+
+    cap: int
+    edges: int
+    edges_saved: int
+    degree_max: int
+    degree_max_before: int
 
 
 class DivideEngine(Protocol):
@@ -54,6 +81,9 @@ class DivideEngine(Protocol):
         The number of edges.
         """
 
+    def polish(self, groups: Groups, moves: int) -> Polished:
+        """Improve every group of light nodes when all edges are there; what that has come to."""
+
 
 @dataclass(frozen=True, slots=True)
 class DivideSettings:
@@ -63,11 +93,21 @@ class DivideSettings:
     lambda_: int | None
     kernel_nodes: int
     eta: int | str = "auto"
+    inner: Inner = GM_M
+    polish: int | str = "auto"
 
     def parameters(self) -> dict[str, int | str]:
         """Return what a build's summary says of them."""
         coverage = {} if self.lambda_ is None else {"lambda_": self.lambda_}
-        return {"eta": self.eta, **coverage, "p": self.p, "kernel_nodes": self.kernel_nodes}
+        how = {"inner": self.inner, "polish": self.polish}
+        return {"eta": self.eta, **coverage, "p": self.p, "kernel_nodes": self.kernel_nodes, **how}
+
+    @property
+    def moves(self) -> int | None:
+        """Return the moves per edge of polishing; None if nothing is polished."""
+        if isinstance(self.polish, str):
+            return 0 if self.polish == "auto" and self.inner == BALANCED else None
+        return int(self.polish)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from topicloom.base.arrays import Floats
 from topicloom.base.progress import Stopwatch
+from topicloom.base.summaries import plain
 from topicloom.overlay.builders.divide.groups import clump_groups, group_sizes
 from topicloom.overlay.builders.divide.plan import DivideEngine, DividePlan, DivideSettings, plan_levels
 
@@ -32,7 +33,15 @@ def run_phases(
         shown = f"{phase_name(level)} (level {level + 1} of {plan.n_steps})"
         with watch.phase(phase_name(level), max(plan.groups_at(level), 1), shown=shown):
             edges.append(engine.build(plan.groups, level))
-    return describe(plan, edges)
+    moves = settings.moves
+    if moves is None or sum(plan.levels[0].nodes) == 0:
+        return describe(plan, edges)
+    with watch.phase(POLISH, max(plan.groups_at(0), 1)):
+        polished = engine.polish(plan.groups, moves)
+    return describe(plan, [polished.edges, *edges[1:]]) | {"polish": plain(polished)}
+
+
+POLISH = "polish"
 
 
 def phase_name(level: int) -> str:

@@ -1,0 +1,154 @@
+"""`topicloom improve`: an overlay in, a better one out; whatever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topicloom.base.counts import counted, proved_told
+from topicloom.base.summaries import UNSET
+from topicloom.cli.console import Screen
+from topicloom.cli.deaths_told import deaths_missed
+from topicloom.cli.hops_told import hops_missed, hops_told
+from topicloom.cli.options import (
+    EdgeOptions,
+    EngineOptions,
+    InterestOptions,
+    LimitOptions,
+    Seed,
+    Threads,
+    in_turn,
+)
+from topicloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from topicloom.overlay.model.build import BuildSummary
+
+EXAMPLES = """
+topicloom improve my-overlay my-overlay --out better --time-limit 60
+topicloom improve table.csv edges.csv --out better --objective max-degree
+topicloom improve table.csv edges.csv --out better --objective cost --costs prices.csv --caps caps.csv
+topicloom improve my-overlay my-overlay --out sturdy --survive 1
+topicloom improve my-overlay my-overlay --out better --time-limit 600 --resume
+"""
+UNITS = {
+    "edges": "edges",
+    "max-degree": "edges of the busiest node",
+    "hops": "hops inside a topic at most",
+    "mean-hops": "hops inside topics on average",
+    "cost": "for all edges",
+}
+
+
+def improve(
+    interest: InterestOptions,
+    edges: EdgeOptions,
+    limits: LimitOptions,
+    spark: EngineOptions,
+    screen: Screen,
+    out: Annotated[Path | None, "Folder for the result (needed)."] = None,
+    time_limit: Annotated[float, typer.Option(min=0, help="Seconds to search.")] = 60.0,
+    objective: Annotated[str, f"What is to become less: {', '.join(UNITS)}."] = "edges",
+    survive: Annotated[
+        str | None, "Every topic is to stay connected when any so many nodes die: 1 or 2."
+    ] = None,
+    extra_edges: Annotated[
+        str | None,
+        typer.Option(metavar="P%", help="Add so many edges at the end where they save the most splits."),
+    ] = None,
+    max_hops: Annotated[
+        str | None, "The most hops inside a topic: a number, auto (as many as there are) or none."
+    ] = None,
+    max_degree: Annotated[str | None, "The most edges of a node: a number, or auto (as there are)."] = None,
+    rounds: Annotated[str | None, "Rounds of search instead of a time: the same result each time."] = None,
+    seed: Seed = 0,
+    resume: Annotated[bool, "Go on from what an earlier run has left in --out."] = False,
+    threads: Threads = None,
+) -> None:
+    """Search for a better overlay, from one that exists: a build, or any table of edges.
+
+    It is never worse by the objective, and breaks nothing that held: neither the number of edges, nor the
+    maximum degree, nor the most hops inside a topic grows, and topics that survive deaths still do. What is
+    not in order is set right first: forbidden edges go, required ones come, topics that are split are joined.
+    The best so far is kept in --out.
+
+    Exit 0: written and proved. Exit 1: caps or forbidden pairs leave a topic split, or a node above its cap,
+    or what was asked for is not reached (the folder is written all the same).
+    """
+    from topicloom.base.parameters import check_values
+    from topicloom.overlay.builders.improve import improve_parameters
+    from topicloom.overlay.jobs.improve import ImproveTask, improve_to_folder
+
+    interest, edges = in_turn(interest, edges)
+    interest.source()  # a missing table is told first
+    if out is None:
+        raise UsageError("--out is missing; name the folder for the result")
+    if limits.start is not None:
+        raise UsageError(f"--start {limits.start}: it starts from EDGES; --require names edges to keep")
+    given = {
+        "objective": objective,
+        "survive": survive,
+        "extra_edges": extra_edges and extra_edges.removesuffix("%"),
+        "max_hops": max_hops,
+        "max_degree": max_degree,
+        "time_limit": f"{time_limit:g}",
+        "rounds": rounds,
+    }
+    named = {key: value for key, value in given.items() if value is not None}
+    settings: dict[str, Any] = check_values("improve", improve_parameters(), named)
+    with screen.working() as progress:
+        task = ImproveTask(
+            interest.ready(spark, screen, progress),
+            edges.source(),
+            out,
+            settings,
+            limits=limits.files(interest.encoding),
+            seed=seed,
+            threads=threads,
+            resume=resume,
+        )
+        summary = improve_to_folder(task)
+    why = [*_broken(summary), *deaths_missed(summary), *hops_missed(summary)]
+    screen.report(summary, *_told(summary, out), holds=summary.topic_connected and not why, why=why)
+
+
+def _told(summary: BuildSummary, out: Path) -> Iterator[str]:
+    from topicloom.overlay.model.verdict import survival_told
+
+    report = summary.report
+    for count, what in (
+        (report["edges_forbidden"], "that is forbidden taken out|that are forbidden taken out"),
+        (report["edges_required"], "that is required put in|that are required put in"),
+        (report["edges_joining"], "put in to join what was split|put in to join what was split"),
+    ):
+        if count:
+            one, many = what.split("|")
+            yield counted(count, f"edge {one}", f"edges {many}")
+    before, after = report["objective_start"], report["objective"]
+    yield f"{before:,.6g} {UNITS[summary.parameters['objective']]} before, {after:,.6g} now"
+    yield (
+        f"{counted(summary.edges, 'edge')} (given: {report['edges_start']:,}), average degree "
+        f"{summary.degree_avg:.2f}, maximum {summary.degree_max:,} (given: {report['degree_start']:,})"
+    )
+    yield from hops_told(summary)
+    if summary.topic_connected:
+        lasting = "" if summary.survival is UNSET else f"; {survival_told(summary.survival)}"
+        yield f"{proved_told(summary.topics, '')}{lasting}"
+    else:
+        yield f"NOT topic-connected: {counted(summary.topics_partitioned, 'topic is', 'topics are')} split"
+    yield f"{summary.seconds['total']:.1f} s; written to {out}"
+
+
+def _broken(summary: BuildSummary) -> list[str]:
+    """Return what constraints are not kept, or keep topics split."""
+    report, found = summary.report, []
+    if not summary.topic_connected:
+        found.append("caps or forbidden pairs leave topics split: `topicloom verify` names them")
+    if "nodes_above_cap" in report:
+        name, count = report["nodes_above_cap"][0], report["nodes_above_cap_count"]
+        more = f" and {count - 1:,} more" if count > 1 else ""
+        found.append(f"node {name!r}{more} has more edges than its cap, and none could be moved away")
+    return found

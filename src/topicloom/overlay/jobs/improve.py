@@ -1,0 +1,179 @@
+"""Improve the overlay of an edge table: read both tables, search, keep the best so far in a build folder.
+
+The folder is whole whenever a better overlay was found and some seconds have passed since the last time; so
+an interrupted run leaves its best, proved, and `resume` goes on from there under the bounds of the first run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from topicloom.base.addresses import refuse_address
+from topicloom.base.atomic_write import replacing
+from topicloom.base.progress import Progress
+from topicloom.errors import Interrupted, UsageError
+from topicloom.overlay.builders.improve import check_objective, improve_overlay
+from topicloom.overlay.jobs.build import written_overlay
+from topicloom.overlay.jobs.build_request import BuildRequest, summarise_build
+from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints
+from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, check_agreement
+from topicloom.overlay.jobs.measure import load_overlay
+from topicloom.overlay.jobs.verify import judge_here
+from topicloom.overlay.measures.survival import check_survival
+from topicloom.overlay.model.build import Build, BuildSummary
+from topicloom.overlay.model.build_folder import (
+    EDGES,
+    INTEREST,
+    check_replaceable,
+    is_build,
+    load_build,
+    read_summary,
+)
+from topicloom.overlay.model.constraints import Constraints
+from topicloom.overlay.model.overlay import Overlay
+from topicloom.tables.first_look import check_there
+from topicloom.tables.folder import REJECTS, SUMMARY, write_json, write_table
+from topicloom.tables.reader import write_rejects
+from topicloom.tables.source import TableSource
+
+KEPT_EVERY = 10.0  # seconds: a better overlay is written, at the earliest, so long after the last one
+SAME = ("objective", "survive", "max_hops", "max_degree")  # what a resumed run may not change
+
+
+@dataclass(frozen=True, slots=True)
+class ImproveTask:
+    """From which tables to which folder, and how."""
+
+    table: InterestTable
+    edges: TableSource
+    out: Path
+    settings: dict[str, Any]
+    limits: ConstraintFiles = field(default_factory=ConstraintFiles)
+    seed: int = 0
+    threads: int | None = None
+    resume: bool = False
+
+    @property
+    def progress(self) -> Progress:
+        return self.table.progress
+
+    def check(self) -> None:
+        """Refuse what cannot be done."""
+        refuse_address(self.out, f"`out={self.out}`")
+        check_replaceable(self.out)
+        check_there(self.edges)
+        self.limits.check_there()
+        if self.settings["objective"] == "cost" and self.limits.costs is None:
+            check_objective("cost", Constraints())
+        if self.resume and not is_build(self.out):
+            raise UsageError(f"`resume`: {self.out} holds nothing to go on with; leave it out")
+
+
+def improve_to_folder(task: ImproveTask) -> BuildSummary:
+    """Carry out the task; the summary is the one in the folder."""
+    task.check()
+    progress, began = task.progress, task.progress.now()
+    loaded = task.table.load()
+    check_agreement(task.edges, task.table.source, loaded.digest, task.table.spark)
+    constraints, _ = load_constraints(
+        task.limits, loaded, spark=task.table.spark, notice=task.table.notice, progress=progress
+    )
+    overlay, _ = load_overlay(task.edges, loaded.interest, task.table)
+    settings, earlier = dict(task.settings), None
+    if task.resume:
+        earlier = _earlier(task, loaded)
+        overlay, settings = earlier.overlay, settings | _bounds_of(earlier)
+    keeper = _Keeper(task, loaded, began, earlier)
+    try:
+        build = improve_overlay(
+            loaded.interest,
+            overlay,
+            constraints=constraints,
+            seed=task.seed if earlier is None else task.seed + int(earlier.report.get("runs", 1)),
+            threads=task.threads,
+            progress=progress,
+            checkpoint=keeper.keep,
+            **settings,
+        )
+    except (Interrupted, KeyboardInterrupt):
+        if keeper.kept:
+            task.table.notice(f"the best overlay so far is in {task.out}; `resume` goes on from there")
+        raise
+    return keeper.write(build)
+
+
+def _earlier(task: ImproveTask, loaded: LoadedInterest) -> Build:
+    """Return what an earlier run of the same task has found."""
+    summary = read_summary(task.out)
+    if summary.algorithm != "improve" or summary.interest_digest != loaded.digest:
+        raise UsageError(f"`resume`: {task.out} is no improvement of an overlay for this table")
+    found = load_build(task.out)
+    for key in SAME:
+        if (there := found.parameters.get(key)) != task.settings[key]:
+            asked = task.settings[key]
+            raise UsageError(f"`resume`: {task.out} was improved with {key}={there}, not {asked}")
+    return found
+
+
+def _bounds_of(earlier: Build) -> dict[str, Any]:
+    """Return the bounds of the first run, which hold for all that follow."""
+    bounds = earlier.report["bounds"]
+    hops = "none" if bounds["hops"] is None else bounds["hops"]
+    return {"max_degree": bounds["degree_max"], "max_hops": hops, "survive": bounds["survive"]}
+
+
+@dataclass(slots=True)
+class _Keeper:
+    """Writes the folder: now and then while the search runs, and at the end."""
+
+    task: ImproveTask
+    loaded: LoadedInterest
+    began: float
+    earlier: Build | None
+    kept: bool = False
+    last: float = 0.0
+
+    def keep(self, build: Build) -> None:
+        """Write a better overlay, unless one was written a moment ago."""
+        now = self.task.progress.now()
+        if now - max(self.last, self.began) >= KEPT_EVERY:
+            self.write(build)
+            self.last = self.task.progress.now()
+
+    def write(self, build: Build) -> BuildSummary:
+        """Write the folder and prove what was written."""
+        task, loaded, progress = self.task, self.loaded, self.task.progress
+        build = self._whole(build)
+        with replacing(task.out) as folder:
+            folder.mkdir()
+            write_table(build.overlay.to_arrow(), folder / EDGES)
+            write_table(loaded.interest.to_arrow(), folder / INTEREST)
+            if loaded.rejected and loaded.raw is not None:
+                write_rejects(loaded.raw, folder / REJECTS)
+            start = progress.now()
+            verdict = judge_here(folder / INTEREST, folder / EDGES, progress=progress)
+            if deaths := int(build.report["bounds"]["survive"]):
+                overlay: Overlay = written_overlay(folder, loaded.interest)
+                survival = check_survival(loaded.interest, overlay, deaths, progress=progress)
+                verdict = replace(verdict, survival=survival)
+            proved = progress.now()
+            seconds = {"verify": proved - start, "total": proved - self.began}
+            request = BuildRequest("improve", build.parameters, task.seed)
+            summary = summarise_build(request, "local", loaded, build, verdict, build.seconds, seconds)
+            write_json(summary, folder / SUMMARY)
+        self.kept = True
+        return summary
+
+    def _whole(self, build: Build) -> Build:
+        """Return the build with what earlier runs report: their start, their time."""
+        report, asked = dict(build.report), dict(build.parameters)
+        report["runs"] = 1
+        if self.earlier is not None:
+            first = self.earlier.report
+            kept = ("edges_start", "degree_start", "objective_start", "bounds")
+            report |= {key: first[key] for key in kept if key in first}
+            report["runs"] = int(first.get("runs", 1)) + 1
+            asked |= {key: self.task.settings[key] for key in SAME}
+        return replace(build, report=report, parameters=asked)

@@ -1,0 +1,95 @@
+"""Tables that are no files: of a catalog, of a query, and of formats that Spark reads by itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+WANTS = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), (None, "y")]
+DERBY = {
+    "url": "jdbc:derby:memory:shop;create=true",
+    "driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver",  # Derby comes with pyspark
+}
+JDBC = [f"--option={key}={value}" for key, value in DERBY.items()]
+
+
+@pytest.fixture(scope="module")
+def tables(spark, tmp_path_factory):
+    """The same interest and its edges as tables of the catalog, as ORC and in a database."""
+    folder = tmp_path_factory.mktemp("tables")
+    wants = spark.createDataFrame(WANTS, "customer string, channel string")
+    edges = spark.createDataFrame([("a", "b"), ("b", "c")], "u string, v string")
+    spark.sql("CREATE DATABASE shop")
+    for name, frame in (("wants", wants), ("links", edges)):
+        frame.write.saveAsTable(f"shop.{name}")
+        frame.write.orc(str(folder / f"{name}.orc"))
+        frame.write.format("jdbc").options(**DERBY, dbtable=name).save()
+    (folder / "edges.csv").write_text("u,v\na,b\nb,c\n")
+    yield folder
+    spark.sql("DROP DATABASE shop CASCADE")
+
+
+def test_the_same_table_by_every_name(cli, tables, tmp_path):
+    orc, csv = tables / "wants.orc", tables / "edges.csv"
+    named = ["--table", "spark_catalog.shop.wants"]
+    query = ["--sql", "SELECT customer AS node, channel AS topic FROM shop.wants WHERE customer <> 'z'"]
+    code, out, err = cli("inspect", *named, "--json")
+    assert code == 0 and json.loads(out)["subscriptions"] == 4 and json.loads(out)["rejected"] == 1
+    assert "table spark_catalog.shop.wants: columns used: 'customer' as node, 'channel' as topic" in err
+    for interest, edges in (
+        (named, ["--edges-table", "shop.links"]),
+        (named, [csv]),  # a word that stands alone is EDGES
+        (query, ["--edges-sql", "SELECT v, u FROM shop.links"]),
+        ([orc, "--input-format", "orc"], ["--edges-table", "shop.links"]),
+        ([orc, csv, "--input-format", "orc"], []),
+    ):
+        code, out, err = cli("verify", *interest, *edges, "--json")
+        assert (code, json.loads(out)["edges"], json.loads(out)["topics"]) == (0, 2, 2), err
+    code, out, err = cli(
+        "measure", "--input-format=jdbc", *JDBC, "--option=dbtable=wants", "--edges-input-format=orc",
+        f"--edges-option=path={tables / 'links.orc'}", "--json",
+    )  # fmt: skip
+    assert code == 0 and json.loads(out)["degree_max"] == 2 and "in jdbc table wants" in err
+    code, out, err = cli("build", *query, "--algorithm", "gm", "--out", tmp_path / "o", "--json")
+    assert code == 0 and json.loads(out)["edges"] == 2
+    code, _, err = cli(
+        "export", "graphml", *named, "--edges-table", "shop.links", "--out", tmp_path / "graph"
+    )
+    assert code == 0 and any((tmp_path / "graph").iterdir()), err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--table", "shop.none"], "there is no table shop.none: check its name, with catalog and schema"),
+        (["--table", "no.such.wants"], "Spark knows no catalog for table no.such.wants"),
+        (["--table", " "], "--table is empty"),
+        (["--table", "shop.wants", "--sql", "SELECT 1"], "--table and --sql both name the table"),
+        (["table.csv", "--table", "shop.wants"], "INTEREST table.csv and --table both name the table"),
+        (["--table", "shop.wants", "--separator", ";"], "--separator tells how files of text are read"),
+        (["--option", "a=b"], "--option is for --input-format or --table"),
+        (["--table", "shop.wants", "--option", "a"], "--option a: write it as key=value"),
+        (["--sql", "SELECT 1", "--option", "a=b"], "--option is for a table or a format, not for --sql"),
+        (["--sql", "DROP TABLE shop.wants"], "the result of the query: Syntax error"),
+        (["--sql", "SELECT none FROM shop.wants"], "with name `none` cannot be resolved"),
+        (["--sql", "SELECT customer FROM shop.wants"], "has 1 column and two are needed: customer"),
+        (["x", "--input-format", "delta"], "Spark does not know the format of x: add the jars for it with"),
+        (["x.orc", "--input-format", "orc"], "no such file or folder"),
+        (["--input-format=jdbc", *JDBC, "--option=dbtable=none"], "jdbc table none: "),
+        (
+            ["--input-format=jdbc", "--option=url=jdbc:no:x", "--option=dbtable=x"],
+            "there is no JDBC driver for jdbc table",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_sentence(cli, tables, arguments, said):
+    code, out, err = cli("inspect", *arguments)
+    assert (code, out) == (2, "")
+    assert said in err and len(err.strip().splitlines()) == 1
+
+
+def test_the_query_cannot_change_anything(spark, cli, tables):
+    for query in ("DROP TABLE shop.wants", "SELECT 1) x; DROP TABLE shop.wants; (SELECT 1"):
+        assert cli("inspect", "--sql", query)[0] == 2
+    assert spark.table("shop.wants").count() == len(WANTS)
