@@ -20,7 +20,12 @@ pytestmark = [pytest.mark.spark, pytest.mark.alone]
 PAIRS = [(f"n{i % 60}", f"t{(i * 7 + i // 60) % 13}") for i in range(300)]
 
 SCRIPT = """
-import json, os, sys, threading, time, warnings
+import json, os, sys, threading, time, traceback, warnings
+
+def fail(*error):
+    traceback.print_exception(*error)
+    os._exit(1)  # threads of the session would keep a failed process
+sys.excepthook = fail
 from pyspark.sql import SparkSession
 
 conf, pairs, folder = json.loads(sys.stdin.read())
@@ -119,7 +124,12 @@ def test_everything_works_through_connect(tmp_path):
             input=given.encode(),
             stdout=told,
             stderr=told,
-            env={**os.environ, "PYTHONPATH": str(root / "src"), "SPARK_TESTING": "1"},  # any free port
+            env={
+                **os.environ,
+                "PYTHONPATH": str(root / "src"),
+                "PYSPARK_PYTHON": sys.executable,  # the server starts its workers: a bare python3 else
+                "SPARK_TESTING": "1",  # any free port
+            },
             timeout=300,
         )
     assert done.returncode == 0, log.read_text()[-3000:]
