@@ -59,7 +59,8 @@ def run(options: Options) -> Iterator[Row]:
 
 def _scale_cells(options: Options, count: int, seconds: dict[int, float]) -> Cells:
     interest = _table(options, count, 10_000)
-    done = checked(run_command(_build(interest, options.scratch / f"spark-{count}", "dcbr-m", "spark")))
+    command = _build(interest, options.scratch / f"spark-{count}", "dcbr-m", "spark")
+    done = checked(run_command(command, adopt=True))
     summary = json_of(done)
     if not summary["topic_connected"]:
         raise Broken("the overlay is not topic-connected")
@@ -83,7 +84,8 @@ def _inner_cells(options: Options, inner: str) -> Cells:
     more = ["--set", f"inner={inner}", *(["--set", "polish=none"] if inner == FASTEST else [])]
     out = options.scratch / f"spark-inner-{inner}"
     interest = _table(options, INNER_NODES, 10_000)
-    done = checked(run_command([*_build(interest, out, "dcbr-m", "spark"), *more]))
+    command = [*_build(interest, out, "dcbr-m", "spark"), *more]
+    done = checked(run_command(command, adopt=True))
     summary = json_of(done)
     if inner == FASTEST:
         known.write_text(str(done.seconds), encoding="utf-8")
@@ -102,7 +104,7 @@ def _read_cells(options: Options, command: str) -> Cells:
     interest, build = _table(options, COUNTS[-1], 10_000), options.scratch / f"spark-{COUNTS[-1]}"
     tables = [str(interest), *([str(build)] if command == "measure" else [])]
     where = ["--engine", "spark", "--master", "local[2]", "--json", "--quiet"]
-    done = checked(run_command(topicloom_command(command, *tables, *where)))
+    done = checked(run_command(topicloom_command(command, *tables, *where), adopt=True))
     found = json_of(done)
     return {
         "time": Figure(done.seconds, "s", READ_SECONDS[command]),

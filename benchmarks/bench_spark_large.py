@@ -50,7 +50,7 @@ def _cells(options: Options, count: int, seconds: dict[int, float]) -> Cells:
     interest, out = (options.scratch / f"large-{count}{ending}" for ending in (".parquet", ""))
     _generate(interest, count)
     command = ("build", str(interest), "--algorithm", "dcbr-m", "--out", str(out), *FASTEST, *WHERE)
-    done = checked(run_command(topicloom_command(*command)))
+    done = checked(run_command(topicloom_command(*command), adopt=True))
     summary = json_of(done)
     if not summary["topic_connected"] or summary["subscriptions"] != 20 * count:
         raise Broken("the overlay is not a topic-connected one of all subscriptions")
