@@ -11,10 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import topicloom
+from topicloom.cli.main import execute
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.jobs import interest_table
 from topicloom.overlay.jobs import measure as measure_job
+from topicloom.overlay.spark import encode
 from topicloom.tables.spark import links, read
+from topicloom.tables.spark.spark_choice import SparkChoice
 
 NAMES = ['"', "a\nb", "\r\n", "`x.y`", "é", "e\u0301", "🚀", " x ", "\\", "\x00", "null", "A", "a", "7"]
 PAIRS = [(node, topic) for place, node in enumerate(NAMES) for topic in (NAMES[place - 1], "all")]
@@ -191,6 +194,52 @@ def test_a_large_dataframe_is_measured_where_it_is(spark, monkeypatch):
     assert {key for key in here if there[key] is None} <= set(reasons)
     assert topicloom.spark.inspect(df, **COLUMNS).subscription_size == told.subscription_size
     assert state(session) == before
+
+
+def test_no_folder_is_needed_to_measure_where_executors_may_see_none(spark, monkeypatch, tmp_path):
+    """A remote Connect server has another disk, and so have the workers of a cluster."""
+    df = spark.createDataFrame(WANTS, ["node", "topic"])
+    kept = spark.sparkContext._jsc.getPersistentRDDs().size()
+    monkeypatch.setattr(measure_job, "LOCAL_SUBSCRIPTIONS", 1)
+    monkeypatch.setattr(measure_job, "shares_disk", lambda _: False)
+    monkeypatch.setattr(encode, "SMALL_ROWS", 0)
+    monkeypatch.setattr(SparkChoice, "workspace", lambda *_, **__: pytest.fail("a folder was asked for"))
+    assert topicloom.spark.measure(df, LINKS)["degree_max"] == 2
+    profile = topicloom.spark.inspect(df)
+    # The time model of the builders has read the sizes of topics too.
+    told, same = (
+        next(line for line in found.advice if line.startswith("Builders"))
+        for found in (profile, topicloom.inspect(topicloom.Interest.from_pairs(WANTS)))
+    )
+    assert told == same
+    wants, links = tmp_path / "wants.parquet", tmp_path / "links.parquet"
+    pq.write_table(topicloom.Interest.from_pairs(WANTS).to_arrow(), wants)
+    pq.write_table(topicloom.Overlay.from_pairs(LINKS).to_arrow(), links)
+    assert execute(["measure", str(wants), str(links), "--engine", "spark", "--quiet"]) == 0
+    assert execute(["inspect", str(wants), "--engine", "spark", "--quiet"]) == 0
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() <= kept
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_what_was_kept_goes_where_a_warning_is_an_error(spark, monkeypatch, large):
+    df = frame(spark)
+    gc.collect()
+    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    if large:
+        monkeypatch.setattr(measure_job, "LOCAL_SUBSCRIPTIONS", 1)
+    for call in (
+        topicloom.spark.read,
+        topicloom.spark.inspect,
+        lambda df, **columns: topicloom.spark.build(df, "ring-pt", **columns),
+        lambda df, **columns: topicloom.spark.verify(df, LINKS, **columns),
+        lambda df, **columns: topicloom.spark.measure(df, LINKS, **columns),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match="3 rows were refused"):
+                call(df, **COLUMNS)
+    gc.collect()
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() <= before
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.python_tables import is_spark, refuse
-from topicloom.overlay.spark.encode import read_interest
 from topicloom.overlay.spark.write_build import named_pairs
 from topicloom.tables.folder import REJECTS
 from topicloom.tables.origins import FRAME, Origin
 from topicloom.tables.source import TableSource, edges_source, interest_source
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.kept_place import KeptStore
 from topicloom.tables.spark.links import check_version, is_stopped, settled
 from topicloom.tables.spark.places import load_table
@@ -173,7 +173,7 @@ def build_there(
         name = algorithm or FALLBACK
         made = built_of(table, name, parameters, out=None, resume=False, seed=seed, threads=threads)
         with spark_errors(FRAME):
-            edges = made.edges.toArrow()
+            edges = run_watched(made.edges.sparkSession, made.edges.toArrow, progress=progress)
     overlay = Overlay.from_arrow(found.node_ids, edges).with_interest(found)
     summary = made.summary
     return Build(
@@ -232,17 +232,10 @@ def read_encoded(
     source = described(path, **named, **reading)
     store = KeptStore()
     try:
-        read = read_interest(
-            session,
-            source,
-            work_dir=f"{store.root}/read",
-            subscribers_only=subscribers_only,
-            strict=strict,
-            progress=progress,
-        )
-        table = InterestTable(source, SparkChoice(given=session), notice=warn_caller, progress=progress)
-        table.tell_read(read.raw, read.encoded.refused)
+        choice = SparkChoice(given=session)
+        table = InterestTable(source, choice, subscribers_only, strict, warn_caller, progress)
+        read = table.encode(f"{store.root}/read")
         read.raw.release()
-        return settled(named_pairs(session, read.encoded))
+        return run_watched(session, lambda: settled(named_pairs(session, read.encoded)), progress=progress)
     finally:
         store.release()

@@ -85,7 +85,11 @@ class InterestTable:
             work_dir=work,
             progress=self.progress,
         )
-        self._tell(read.raw, read.encoded.refused, notice)
+        try:
+            self._tell(read.raw, read.encoded.refused, notice)
+        except BaseException:  # a warning may be an error
+            read.raw.release()
+            raise
         return read
 
     def _tell(self, raw: TableRead, refused: RefusedRows, notice: Notice) -> None:

@@ -35,12 +35,15 @@ from topicloom.overlay.spark.profile import (
     TOO_MANY_NAMES,
     alike_names,
     count_components,
+    extent_of,
     profile_encoded,
 )
 from topicloom.tables.first_look import check_there
 from topicloom.tables.local.limits import n_parquet_rows
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.kept_place import KeptStore
+from topicloom.tables.spark.links import shares_disk
 from topicloom.tables.spark.origins import count_rows
 from topicloom.tables.spark.read import read_table
 
@@ -112,12 +115,27 @@ def at_any_size(interest: InterestTable) -> Iterator[tuple[LoadedInterest | None
     if interest.spark.engine != "spark" and not is_large(interest):
         yield interest.load(), None
         return
-    with interest.spark.workspace(progress=interest.progress) as work:
+    with _place(interest) as work:
         read = interest.encode(work)
         try:
             yield None, read
         finally:
             read.raw.release()
+
+
+@contextmanager
+def _place(interest: InterestTable) -> Iterator[str]:
+    """Give a place for tables that only Spark reads: the executors, where they may see no disk of ours."""
+    choice, progress = interest.spark, interest.progress
+    if choice.given is None and shares_disk(choice.session(progress)):
+        with choice.workspace(progress=progress) as folder:
+            yield str(folder)
+        return
+    store = KeptStore()
+    try:
+        yield f"{store.root}/interest"
+    finally:
+        store.release()
 
 
 def is_large(interest: InterestTable) -> bool:
@@ -208,8 +226,9 @@ def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspec
 def _inspect_there(table: InterestTable, encoded: EncodedInterest) -> Inspected:
     """Describe an interest on Spark: the pairs stay tables."""
     session, progress = table.spark.session(table.progress), table.progress
-    default = choose_default(encoded, {}, bound=False).algorithm, told_expectation(encoded)
     with spark_errors(table.source.path):
+        extent = extent_of(session, encoded, progress=progress)
+        default = choose_default(extent, {}, bound=False).algorithm, told_expectation(extent)
         profile = profile_encoded(session, encoded, default=default, progress=progress)
         alike = alike_names(session, encoded, progress=progress)
         filters = encoded.wildcard_topics(session)
