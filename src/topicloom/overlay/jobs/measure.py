@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from msgspec.structs import asdict, replace
 
@@ -44,7 +44,7 @@ from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.kept_place import KeptStore
 from topicloom.tables.spark.links import shares_disk
-from topicloom.tables.spark.origins import count_rows
+from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.read import read_table
 
 
@@ -112,15 +112,20 @@ def measure_tables(
 @contextmanager
 def at_any_size(interest: InterestTable) -> Iterator[tuple[LoadedInterest | None, InterestRead | None]]:
     """Give an interest in memory, or one that stays on Spark: a large one, or if that is asked for."""
-    if interest.spark.engine != "spark" and not is_large(interest):
-        yield interest.load(), None
-        return
-    with _place(interest) as work:
-        read = interest.encode(work)
-        try:
-            yield None, read
-        finally:
-            read.raw.release()
+    raw = None
+    with ExitStack() as opened:
+        if interest.spark.engine != "spark":
+            if interest.source.origin is not None:  # its rows are counted where they are kept
+                raw = opened.enter_context(interest.opened())
+            if not _is_large(interest, raw):
+                loaded = interest.load(raw)
+                opened.close()
+                yield loaded, None
+                return
+        work = opened.enter_context(_place(interest))
+        read = interest.encode(work, raw=raw)
+        opened.callback(read.raw.release)
+        yield None, read
 
 
 @contextmanager
@@ -138,15 +143,11 @@ def _place(interest: InterestTable) -> Iterator[str]:
         store.release()
 
 
-def is_large(interest: InterestTable) -> bool:
+def _is_large(interest: InterestTable, raw: RawTable | None) -> bool:
     """Return whether a table has so many rows that it stays on Spark: Parquet says so, Spark can be asked."""
-    if interest.reads_here():
-        return False
-    source, progress = interest.source, interest.progress
-    if source.origin is None:
-        return n_parquet_rows(source) > LOCAL_SUBSCRIPTIONS
-    session = interest.spark.session(progress)
-    return count_rows(session, source.origin, progress=progress) > LOCAL_SUBSCRIPTIONS
+    if raw is not None:
+        return raw.tally(progress=interest.progress)["rows"] > LOCAL_SUBSCRIPTIONS
+    return not interest.reads_here() and n_parquet_rows(interest.source) > LOCAL_SUBSCRIPTIONS
 
 
 def _measure_there(

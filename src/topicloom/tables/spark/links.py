@@ -7,6 +7,7 @@ here; nobody else looks at what kind of session there is. Watching and cancellin
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -107,6 +108,9 @@ def settled(frame: DataFrame) -> DataFrame:
 
 def forget(frame: DataFrame) -> None:
     """Let go of a settled table; through Connect the last reference to it does so."""
+    from py4j.protocol import Py4JError
+
     if not is_connect(frame.sparkSession):
         java: Any = frame._jdf
-        java.logicalPlan().rdd().unpersist(False)
+        with suppress(Py4JError, ConnectionError):  # Spark itself is gone
+            java.logicalPlan().rdd().unpersist(False)
