@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from msgspec.structs import asdict
 
 from topicloom.api.arguments import EdgesLike, InterestLike, as_interest, as_rows
 from topicloom.api.tables import column_choice, described
 from topicloom.base.addresses import is_address
 from topicloom.base.notebook import html_table, text_table
 from topicloom.base.progress import Progress
-from topicloom.base.summaries import UNSET
+from topicloom.base.summaries import UNSET, plain
 from topicloom.base.warn import warn_caller
 from topicloom.overlay.builders.default import DEFAULT, FALLBACK
 from topicloom.overlay.builders.registry import BUILDERS, check_parameters
@@ -201,11 +200,18 @@ def _written(session: SparkSession, out: str, summary: BuildSummary) -> dict[str
 def measured(
     table: InterestTable, edges: TableSource, *, threads: int | None, certify: bool
 ) -> dict[str, Any]:
-    """Measure edges, on Spark where the interest is large; `unknown` tells why a figure is null then."""
+    """Measure edges, on Spark where the interest is large.
+
+    There `unknown` tells why a figure is null, and `sampled` which ones are of a sample of the topics.
+    """
     found = measure_tables(table, edges, threads=threads, bounds=certify)
-    bounds = {} if found.certificate is UNSET else asdict(found.certificate)
-    unknown = {} if found.unknown is UNSET else {"unknown": found.unknown}
-    return {**found.measures, **bounds, **unknown}
+    bounds = {} if found.certificate is UNSET else plain(found.certificate)
+    more = {name: getattr(found, name) for name in ("unknown", "sampled")}
+    return {
+        **found.measures,
+        **bounds,
+        **{name: plain(one) for name, one in more.items() if one is not UNSET},
+    }
 
 
 def inspected(table: InterestTable, *, threads: int | None) -> Profile:

@@ -31,6 +31,7 @@ from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.spark.certify import certify_by_nodes
 from topicloom.overlay.spark.encode import EncodedInterest, InterestRead
 from topicloom.overlay.spark.measure import measure_encoded
+from topicloom.overlay.spark.measure_topics import Sampled
 from topicloom.overlay.spark.profile import (
     TOO_MANY_NAMES,
     alike_names,
@@ -75,6 +76,7 @@ class Measured(Summary, frozen=True, kw_only=True):
     measures: Figures
     certificate: Certificate | UnsetType = UNSET
     unknown: dict[str, str] | UnsetType = UNSET  # why a figure is null
+    sampled: Sampled | UnsetType = UNSET  # which figures are of a sample of topics
     left_out: LeftOut
     duplicates: int
     rejected: int
@@ -176,6 +178,7 @@ def _measure_there(
         measures=found.figures,
         certificate=certificate,
         unknown=found.unknown,
+        sampled=UNSET if found.sampled is None else found.sampled,
         left_out=left_out,
         duplicates=encoded.duplicates,
         rejected=encoded.rejected,
