@@ -35,7 +35,7 @@ from topicloom.tables.source import TableSource, edges_source, interest_source
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.kept_place import KeptStore
-from topicloom.tables.spark.links import check_version, is_stopped, settled
+from topicloom.tables.spark.links import is_stopped, settled, shares_tables
 from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.session import active_session, arrow_frame, get_session, passing_session
 from topicloom.tables.spark.spark_choice import SparkChoice
@@ -100,7 +100,6 @@ def session_of(df: Any, argument: str) -> SparkSession:
     session: SparkSession = df.sparkSession
     if is_stopped(session):
         raise refuse(argument, "a DataFrame of a session that runs; its own was stopped", df)
-    check_version(session)
     return session
 
 
@@ -110,7 +109,8 @@ def edges_of(
     """Return edges beside an interest: a DataFrame, or whatever else has edges, sent to Spark."""
     session = table.spark.session()
     if is_spark(edges):
-        session_of(edges, "edges")
+        if not shares_tables(session, session_of(edges, "edges")):
+            raise refuse("edges", "a DataFrame of the same session as `df`, or edges in this process", edges)
         frame: Any = edges
     else:
         rows = as_rows(edges)
@@ -234,11 +234,10 @@ def read_encoded(
 ) -> DataFrame:
     """Return an interest with its numbers, each pair once, kept by the executors."""
     session = session or (path.sparkSession if is_spark(path) else active_session() or get_session())
-    check_version(session)
+    choice = SparkChoice(given=session)
     source = described(path, **named, **reading)
     store = KeptStore()
     try:
-        choice = SparkChoice(given=session)
         table = InterestTable(source, choice, subscribers_only, strict, warn_caller, progress)
         read = table.encode(f"{store.root}/read")
         read.raw.release()

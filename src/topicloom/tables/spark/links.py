@@ -35,6 +35,17 @@ def is_stopped(spark: SparkSession) -> bool:
     return spark.sparkContext._jsc is None
 
 
+def shares_tables(one: SparkSession, other: SparkSession) -> bool:
+    """Return whether tables of two sessions can meet in one query: classic ones stand on the same Spark."""
+    if is_connect(one) or is_connect(other):
+        return is_connect(one) and is_connect(other) and _session_id(one) == _session_id(other)
+    return one.sparkContext is other.sparkContext
+
+
+def _session_id(spark: Any) -> str:
+    return str(spark.session_id)
+
+
 def check_version(spark: SparkSession) -> None:
     """Refuse a Spark that lacks what we use, before anything is tried."""
     found = re.match(r"(\d+)\.(\d+)", spark.version)

@@ -129,9 +129,12 @@ class RawTable:
         if run_watched(spark, refused.count, progress=progress) <= BROADCAST_NAMES:
             # One pass over the good rows, and no shuffle of them.
             good = good.join(sf.broadcast(refused), name, "left_semi").distinct()
-        gone = refused.join(good, name, "left_anti").orderBy(column)
-        names = run_watched(spark, gone.toArrow, progress=progress)[name]
-        return LostNames(len(names), names[:LOST_NAMES].to_pylist())
+        gone = refused.join(good, name, "left_anti")
+        first = gone.orderBy(column).limit(LOST_NAMES)
+        names = run_watched(spark, first.toArrow, progress=progress)[name].to_pylist()
+        # There may be as many as rows: they are counted there.
+        count = len(names) if len(names) < LOST_NAMES else run_watched(spark, gone.count, progress=progress)
+        return LostNames(count, names)
 
     def first_reject(self) -> tuple[str, str, str] | None:
         """Return the reject that comes first by file and row text, so that it is the same one every time."""
