@@ -26,6 +26,7 @@ from topicloom.overlay.jobs.measure import inspect_table, measure_tables
 from topicloom.overlay.measures.profile import Profile
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
+from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.python_tables import is_spark, refuse
 from topicloom.overlay.spark.write_build import named_pairs
@@ -161,17 +162,17 @@ def build_there(
 ) -> Build:
     """Build on Spark what is in this process or in a DataFrame, and bring the edges back."""
     with passing_session():
-        found = as_interest(interest)
-        frame: Any = interest
-        if not is_spark(interest):
-            session = active_session() or get_session()
-            frame = arrow_frame(session, found.to_arrow())
-        table = table_of(frame, "node", "topic", progress=progress, engine="spark")
-        if is_spark(interest):
-            table = table_of(frame, progress=progress, engine="spark")
+        found = None if is_spark(interest) else as_interest(interest)
+        if found is None:
+            table = table_of(interest, progress=progress, engine="spark")
+        else:
+            frame = arrow_frame(active_session() or get_session(), found.to_arrow())
+            table = table_of(frame, "node", "topic", progress=progress, engine="spark")
         name = algorithm or FALLBACK
         made = built_of(table, name, parameters, out=None, resume=False, seed=seed, threads=threads)
         with spark_errors(FRAME):
+            # A DataFrame may have other rows now: those that were built for are kept.
+            found = Interest.from_spark(made.interest) if found is None else found
             edges = run_watched(made.edges.sparkSession, made.edges.toArrow, progress=progress)
     overlay = Overlay.from_arrow(found.node_ids, edges).with_interest(found)
     summary = made.summary

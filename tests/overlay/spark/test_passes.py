@@ -16,13 +16,16 @@ import pytest
 
 import topicloom
 from scans import rows_read
+from topicloom.api.frames import edges_of, table_of
+from topicloom.base.progress import SILENT
 from topicloom.cli.main import execute
 from topicloom.overlay.jobs import build_request, measure
+from topicloom.overlay.jobs.verify import verify_edges
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.spark import encode, verify
 from topicloom.overlay.spark.encode import read_interest
 from topicloom.tables.source import interest_source
-from topicloom.tables.spark.spark_work import last_plan
+from topicloom.tables.spark.spark_work import last_plan, write_plans
 
 PLAIN = [(f"n{number}", f"t{number % 5}") for number in range(20)]
 REFUSED = [*PLAIN, *PLAIN[:7], ("", "t1"), ("lost", ""), ("n1", "")]  # some occur twice
@@ -79,6 +82,18 @@ def test_a_table_that_was_mended_is_read_anew(
         write(table, PLAIN)
 
 
+def test_of_names_that_are_lost_a_few_come_to_the_driver(spark, tmp_path: Path) -> None:
+    """A table in another encoding may lose millions: Spark counts them."""
+    table = write(tmp_path / "t.parquet", [*PLAIN, *((f"lost{number}", "") for number in range(9))])
+    before = last_plan(spark)
+    found = read_interest(spark, interest_source(table), work_dir=tmp_path / "work")
+    found.raw.release()
+    lost = found.encoded.refused.lost["node"]
+    assert (lost.count, lost.first) == (9, ["lost0", "lost1", "lost2"])
+    write_plans(spark, tmp_path / "plans", before)
+    assert "TakeOrderedAndProject" in (tmp_path / "plans").read_text()
+
+
 # --- DataFrames ------------------------------------------------------------------------------------------
 
 PARTS = 2
@@ -95,6 +110,12 @@ def counting(spark, rows: Rows, columns: str, folder: Path):
     return spark.createDataFrame(rows, columns).repartition(PARTS).mapInArrow(passing, columns)
 
 
+def survival_of(wants, links) -> None:
+    """What `verify --table wants --edges-table links --survive 1` does."""
+    table = table_of(wants, progress=SILENT)
+    assert verify_edges(table, edges_of(table, links, None, None), survive=1).survival.survive == 1
+
+
 CALLS: dict[str, Callable[..., object]] = {
     "inspect": lambda df, *_: topicloom.spark.inspect(df),
     "read": lambda df, *_: topicloom.spark.read(df),
@@ -105,6 +126,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "build a folder here": lambda df, _, out: topicloom.spark.build(df, "gm", out=out),
     "build a folder there": lambda df, _, out: topicloom.spark.build(df, "ring-pt", out=out),
     "to memory": lambda df, *_: topicloom.read(df),
+    "build there and bring here": lambda df, *_: topicloom.build(df, "ring-pt", engine="spark"),
+    "survive": lambda df, edges, _: survival_of(df, edges),
 }
 BY_SIZE = ("inspect", "measure", "build here")  # what goes another way with a large table
 
@@ -125,7 +148,7 @@ def test_a_dataframe_is_evaluated_once(
     kept = spark.sparkContext._jsc.getPersistentRDDs().size()
     found = CALLS[called](wants, links, tmp_path / "out")
     assert len(list((tmp_path / "wants").iterdir())) == PARTS
-    assert len(list((tmp_path / "links").iterdir())) == PARTS * (called in ("measure", "verify"))
+    assert len(list((tmp_path / "links").iterdir())) == PARTS * (called in ("measure", "verify", "survive"))
     results = 3 if called.startswith("build") and not called.startswith("build a folder") else 0
     results += called == "read"
     assert spark.sparkContext._jsc.getPersistentRDDs().size() <= kept + results

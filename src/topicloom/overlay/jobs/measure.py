@@ -41,6 +41,7 @@ from topicloom.overlay.spark.profile import (
 )
 from topicloom.tables.first_look import check_there
 from topicloom.tables.local.limits import n_parquet_rows
+from topicloom.tables.reader import TableRead
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.kept_place import KeptStore
@@ -194,9 +195,11 @@ def _refuse_unsound(table: InterestTable, edges: TableSource, left_out: LeftOut)
         raise InputError(f"{edges.path} holds {listed}; leave out `strict` to measure the rest")
 
 
-def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -> tuple[Overlay, LeftOut]:
-    """Load the overlay of an edge table, and count the rows that played no part in it."""
-    raw = table.read_told(edges)
+def load_overlay(
+    edges: TableSource, interest: Interest, table: InterestTable, raw: TableRead | None = None
+) -> tuple[Overlay, LeftOut]:
+    """Load the overlay of an edge table, or of `raw` that was read; count the rows that played no part."""
+    raw = table.read_told(edges) if raw is None else raw
     try:
         rows = raw.to_arrow(progress=table.progress, phase="read edges")
     finally:
