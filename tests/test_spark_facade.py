@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -11,10 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import topicloom
+from topicloom.cli.main import execute
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.jobs import interest_table
 from topicloom.overlay.jobs import measure as measure_job
+from topicloom.overlay.spark import encode
 from topicloom.tables.spark import links, read
+from topicloom.tables.spark.spark_choice import SparkChoice
 
 NAMES = ['"', "a\nb", "\r\n", "`x.y`", "é", "e\u0301", "🚀", " x ", "\\", "\x00", "null", "A", "a", "7"]
 PAIRS = [(node, topic) for place, node in enumerate(NAMES) for topic in (NAMES[place - 1], "all")]
@@ -193,6 +197,52 @@ def test_a_large_dataframe_is_measured_where_it_is(spark, monkeypatch):
     assert state(session) == before
 
 
+def test_no_folder_is_needed_to_measure_where_executors_may_see_none(spark, monkeypatch, tmp_path):
+    """A remote Connect server has another disk, and so have the workers of a cluster."""
+    df = spark.createDataFrame(WANTS, ["node", "topic"])
+    kept = spark.sparkContext._jsc.getPersistentRDDs().size()
+    monkeypatch.setattr(measure_job, "LOCAL_SUBSCRIPTIONS", 1)
+    monkeypatch.setattr(measure_job, "shares_disk", lambda _: False)
+    monkeypatch.setattr(encode, "SMALL_ROWS", 0)
+    monkeypatch.setattr(SparkChoice, "workspace", lambda *_, **__: pytest.fail("a folder was asked for"))
+    assert topicloom.spark.measure(df, LINKS)["degree_max"] == 2
+    profile = topicloom.spark.inspect(df)
+    # The time model of the builders has read the sizes of topics too.
+    told, same = (
+        next(line for line in found.advice if line.startswith("Builders"))
+        for found in (profile, topicloom.inspect(topicloom.Interest.from_pairs(WANTS)))
+    )
+    assert told == same
+    wants, links = tmp_path / "wants.parquet", tmp_path / "links.parquet"
+    pq.write_table(topicloom.Interest.from_pairs(WANTS).to_arrow(), wants)
+    pq.write_table(topicloom.Overlay.from_pairs(LINKS).to_arrow(), links)
+    assert execute(["measure", str(wants), str(links), "--engine", "spark", "--quiet"]) == 0
+    assert execute(["inspect", str(wants), "--engine", "spark", "--quiet"]) == 0
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() <= kept
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_what_was_kept_goes_where_a_warning_is_an_error(spark, monkeypatch, large):
+    df = frame(spark)
+    gc.collect()
+    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    if large:
+        monkeypatch.setattr(measure_job, "LOCAL_SUBSCRIPTIONS", 1)
+    for call in (
+        topicloom.spark.read,
+        topicloom.spark.inspect,
+        lambda df, **columns: topicloom.spark.build(df, "ring-pt", **columns),
+        lambda df, **columns: topicloom.spark.verify(df, LINKS, **columns),
+        lambda df, **columns: topicloom.spark.measure(df, LINKS, **columns),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match="3 rows were refused"):
+                call(df, **COLUMNS)
+    gc.collect()
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() <= before
+
+
 @pytest.mark.parametrize(
     ("query", "columns", "said"),
     [
@@ -202,6 +252,12 @@ def test_a_large_dataframe_is_measured_where_it_is(spark, monkeypatch):
         ("SELECT 'a' AS node, 'b' AS topic, 'c' AS node", {}, "column 'node' more than once"),
         ("SELECT named_struct('i', 1) AS node, 'b' AS topic", {}, "column 'node' of the DataFrame has"),
         ("SELECT 1.5D AS node, 'b' AS topic", {}, "column 'node' of the DataFrame has type double"),
+        ("SELECT array('a') AS node, 'b' AS topic", {}, "column 'node' of the DataFrame has type array"),
+        ("SELECT 'a' AS node, true AS topic", {}, "column 'topic' of the DataFrame has type boolean"),
+        ("SELECT current_timestamp() AS node, 'b' AS topic", {}, "column 'node' .* has type timestamp"),
+        ("SELECT X'61' AS node, 'b' AS topic", {}, "column 'node' of the DataFrame has type binary"),
+        ("SELECT 'a' AS Node, 'b' AS topic, 1 AS z", {}, "called node: .*; case counts, so 'Node' is an"),
+        ("SELECT 'a' AS n, 'b' AS t", {"node_column": "N"}, "no column 'N' .* n, t; case counts, so 'n' is"),
         ("SELECT 'a' AS node, 'b' AS topic WHERE false", {}, "the DataFrame holds no subscription"),
         ("SELECT CAST(NULL AS string) AS node, 'b' AS topic", {}, "no subscription .1 row was refused"),
         ("SELECT string(raise_error('sad')) node, 'b' topic", {}, "Spark failed on the DataFrame: .*sad"),
@@ -213,6 +269,112 @@ def test_what_cannot_be_used_is_said_in_one_sentence(spark, query, columns, said
         with pytest.raises((InputError, UsageError), match=said) as told:
             call(spark.sql(query), **columns)
         assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "columns", "said"),
+    [
+        ("SELECT 'a' AS u", {}, "the DataFrame of edges has 1 column and two are needed: u"),
+        ("SELECT 'a' AS u, 'b' AS v", {"u_column": "w"}, "the DataFrame of edges has no column 'w' .`u_col"),
+        ("SELECT 'a' AS u, 'b' AS v, 'c' AS u", {}, "DataFrame of edges has the column 'u' more than once"),
+        ("SELECT array('a') AS u, 'b' AS v", {}, "column 'u' of the DataFrame of edges has type array"),
+        ("SELECT 'a' AS u, true AS v", {}, "column 'v' of the DataFrame of edges has type boolean"),
+        ("SELECT 'a' AS u, X'62' AS v", {}, "column 'v' of the DataFrame of edges has type binary"),
+        ("SELECT 'a' AS u, 'b' AS v", {"v_column": 7}, "has 2 columns: `v_column` 7 is not a position"),
+        ("SELECT string(raise_error('sad')) u, 'b' v", {}, "Spark failed on the DataFrame of edges: .*sad"),
+    ],
+)  # fmt: skip
+def test_edges_that_cannot_be_used_are_told_in_one_sentence(spark, query, columns, said):
+    df = spark.createDataFrame(WANTS, ["node", "topic"])
+    for call in (topicloom.spark.verify, topicloom.spark.measure):
+        with pytest.raises((InputError, UsageError), match=said) as told:
+            call(df, spark.sql(query), **columns)
+        assert "\n" not in str(told.value)
+
+
+def test_edges_may_be_of_another_session_on_the_same_spark(spark):
+    df = spark.createDataFrame(WANTS, ["node", "topic"])
+    edges = another(spark, loose=True).createDataFrame(LINKS, ["u", "v"])
+    assert topicloom.spark.verify(df, edges).topic_connected
+    assert topicloom.spark.measure(df, edges)["edges"] == 2
+
+
+def test_publishers_may_be_left_out(spark):
+    rows = [("a", "x", None), ("b", "x", "sub"), ("c", "x", "pub")]
+    df = spark.createDataFrame(rows, "node string, topic string, role string")
+    assert not topicloom.spark.verify(df, [("a", "b")]).topic_connected
+    assert topicloom.spark.verify(df, [("a", "b")], subscribers_only=True).topic_connected
+    assert topicloom.spark.measure(df, [("a", "b")], subscribers_only=True)["nodes"] == 2
+    assert topicloom.spark.inspect(df, subscribers_only=True).subscriptions == 2
+    with pytest.raises(UsageError, match="subscribers_only"):
+        topicloom.spark.inspect(df, subscribers_only="yes")
+
+
+class StopAt:
+    """Asks to stop when a phase of this name begins."""
+
+    def __init__(self, name):
+        self.name, self.stop = name, False
+
+    def now(self):
+        return 0.0
+
+    def phase(self, name, total=None):
+        self.stop |= name.startswith(self.name)
+
+    def advance(self, amount=1.0):
+        """Do nothing."""
+
+    def should_stop(self):
+        return self.stop
+
+
+def test_an_unfinished_build_goes_on_for_the_same_rows_only(spark, tmp_path):
+    rows = [(f"n{i % 60:02}", f"t{(i * 7 + i // 60) % 13:02}") for i in range(300)]
+    df = spark.createDataFrame(rows, ["node", "topic"])
+    asked = {"out": tmp_path / "o", "p": 3, "seed": 2}
+    with (
+        pytest.warns(UserWarning, match="finished phases are kept in .* with `resume` goes on"),
+        pytest.raises(topicloom.errors.Interrupted),
+    ):
+        topicloom.spark.build(df, "dcbr-m", progress=StopAt("combine"), **asked)
+    assert (tmp_path / "o" / ".phases" / "conquer").exists() and not (
+        tmp_path / "o" / "summary.json"
+    ).exists()
+    other = spark.createDataFrame([*rows[1:], ("n00", "t12")], ["node", "topic"])
+    with pytest.raises(InputError, match="was begun with another interest rows") as told:
+        topicloom.spark.build(other, "dcbr-m", resume=True, **asked)
+    assert "\n" not in str(told.value)
+    conquered = (tmp_path / "o" / ".phases" / "conquer").stat().st_ino
+    turned = spark.createDataFrame(rows[::-1], ["node", "topic"])
+    stopped = StopAt("write")
+    with (
+        pytest.warns(UserWarning, match="with `resume` goes on"),
+        pytest.raises(topicloom.errors.Interrupted),
+    ):
+        topicloom.spark.build(turned, "dcbr-m", resume=True, progress=stopped, **asked)
+    assert (tmp_path / "o" / ".phases" / "conquer").stat().st_ino == conquered
+    built = topicloom.spark.build(turned, "dcbr-m", resume=True, **asked)
+    here = topicloom.build(topicloom.Interest.from_pairs(rows), "dcbr-m", p=3, seed=2)
+    assert topicloom.load_build(tmp_path / "o").overlay == here.overlay
+    assert built.summary.topic_connected
+
+
+def test_a_table_and_a_format_of_files_are_not_both_meant():
+    with pytest.raises(UsageError, match="`format=csv` is for files at `path`, not for `table`: give one"):
+        topicloom.spark.read(table="sales.wants", format="csv")
+    with pytest.raises(UsageError, match="`format=json` is for files at `path`, not for `sql`: give one"):
+        topicloom.spark.read(sql="SELECT 1", format="json")
+
+
+def test_measures_with_bounds_are_json(spark):
+    df = spark.createDataFrame(WANTS, ["node", "topic"])
+    for found in (
+        topicloom.spark.measure(df, LINKS, certify=True),
+        topicloom.measure(topicloom.Interest.from_pairs(WANTS), LINKS, certify=True),
+    ):
+        assert json.loads(json.dumps(found)) == found and found["edges_bound"] == 2
+        assert "bound_survive" not in found
 
 
 def test_frames_that_are_none_are_refused(spark, monkeypatch):
@@ -237,8 +399,14 @@ def test_frames_that_are_none_are_refused(spark, monkeypatch):
         with pytest.raises(UsageError, match="its own was stopped"):
             topicloom.spark.inspect(df)
     monkeypatch.setattr(links, "LEAST", (9, 0))
-    with pytest.raises(UsageError, match="is too old: topicloom needs 9.0"):
-        topicloom.spark.inspect(df)
+    for call in (
+        lambda: topicloom.spark.inspect(df),
+        lambda: topicloom.spark.read("x.parquet", session=spark),
+        lambda: topicloom.Interest.from_spark(df),
+        lambda: topicloom.Overlay.from_pairs(LINKS).to_spark(spark),
+    ):
+        with pytest.raises(UsageError, match="is too old: topicloom needs 9.0"):
+            call()
 
 
 def test_threads_may_ask_at_once_and_a_progress_may_stop_it(spark):

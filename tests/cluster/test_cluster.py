@@ -213,7 +213,7 @@ def test_spark_submit_and_its_defaults_decide_where_a_job_runs(cluster: Cluster,
 # --- workers that share no disk ---------------------------------------------------------------------------
 
 
-PROVE_THEN_BUILD = """
+JUDGE_THEN_BUILD = """
 import sys
 import topicloom.overlay.spark.encode as encode
 import topicloom.overlay.spark.verify as judge
@@ -222,7 +222,8 @@ from topicloom.cli.main import execute
 # As for large tables: small ones are numbered and judged on the driver.
 judge.verify_tables.__kwdefaults__["driver_rows"] = encode.SMALL_ROWS = 0
 out, *options = sys.argv[1:]
-print(execute(["verify", "table.csv", "edges.csv", *options]), flush=True)
+for words in ("verify table.csv edges.csv", "measure table.csv edges.csv", "inspect table.csv"):
+    print(execute([*words.split(), *options]), flush=True)
 print(execute(["build", "table.csv", "--algorithm", "ring-pt", "--out", out, *options]))
 """
 
@@ -230,7 +231,7 @@ print(execute(["build", "table.csv", "--algorithm", "ring-pt", "--out", out, *op
 def test_only_results_need_a_disk_that_is_shared(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A proof keeps its tables with the executors; a build that would lose rows ends with a sentence."""
+    """Whoever judges keeps tables with the executors; a build that would lose rows ends with a sentence."""
     if cluster.private is None:
         pytest.skip("mount namespaces are not allowed here")
     monkeypatch.setenv("TMPDIR", str(cluster.private))
@@ -240,13 +241,13 @@ def test_only_results_need_a_disk_that_is_shared(
     options = ["--engine", "spark", "--quiet", *cluster.options(archives="", pyspark_python=sys.executable)]
     out = cluster.private / "out"
     answer = subprocess.run(
-        [sys.executable, "-c", PROVE_THEN_BUILD, str(out), *options],
+        [sys.executable, "-c", JUDGE_THEN_BUILD, str(out), *options],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert re.findall("^[0-9]$", answer.stdout, re.MULTILINE) == ["0", "2"], answer.stderr
+    assert re.findall("^[0-9]$", answer.stdout, re.MULTILINE) == ["0", "0", "0", "2"], answer.stderr
     assert "this machine sees 0 of them" in answer.stderr
     assert f"{out}/" in answer.stderr and "on a disk that all machines share" in answer.stderr
     assert not out.exists()

@@ -69,18 +69,28 @@ def verify(
     u_column: str | None = None,
     v_column: str | None = None,
     all_witnesses: PathLike | None = None,
+    subscribers_only: bool = False,
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Verdict:
     """Prove that edges connect the subscribers of every topic, at any size; see `topicloom.verify`.
 
+    Publishers count as interested, unless `subscribers_only` leaves those out that only publish.
     `all_witnesses` names a file (.jsonl, .json, .parquet) for every split topic. With `strict` refused rows,
     unknown nodes, self-loops and repeated edges are errors.
     """
     from topicloom.overlay.jobs.verify import verify_edges
 
+    check_flag("subscribers_only", subscribers_only)
     check_flag("strict", strict)
-    table = table_of(df, node_column, topic_column, strict=strict, progress=clock(progress))
+    table = table_of(
+        df,
+        node_column,
+        topic_column,
+        subscribers_only=subscribers_only,
+        strict=strict,
+        progress=clock(progress),
+    )
     source = edges_of(table, edges, u_column, v_column)
     witnesses = None if all_witnesses is None else os.fspath(all_witnesses)
     return verify_edges(table, source, all_witnesses=witnesses)
@@ -94,14 +104,18 @@ def measure(
     topic_column: str | None = None,
     u_column: str | None = None,
     v_column: str | None = None,
+    subscribers_only: bool = False,
     certify: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Measures:
     """Return the measures of an overlay, under the names that `topicloom measure --json` uses."""
+    check_flag("subscribers_only", subscribers_only)
     check_flag("certify", certify)
     check_whole("threads", threads, least=1, none=True)
-    table = table_of(df, node_column, topic_column, progress=clock(progress))
+    table = table_of(
+        df, node_column, topic_column, subscribers_only=subscribers_only, progress=clock(progress)
+    )
     source = edges_of(table, edges, u_column, v_column)
     return Measures(measured(table, source, threads=threads, certify=certify))
 
@@ -111,12 +125,16 @@ def inspect(
     *,
     node_column: str | None = None,
     topic_column: str | None = None,
+    subscribers_only: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Profile:
     """Tell what an interest looks like and what that means for an overlay, as `topicloom inspect` does."""
+    check_flag("subscribers_only", subscribers_only)
     check_whole("threads", threads, least=1, none=True)
-    table = table_of(df, node_column, topic_column, progress=clock(progress))
+    table = table_of(
+        df, node_column, topic_column, subscribers_only=subscribers_only, progress=clock(progress)
+    )
     return inspected(table, threads=threads)
 
 

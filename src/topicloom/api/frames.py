@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from msgspec.structs import asdict
 
 from topicloom.api.arguments import EdgesLike, InterestLike, as_interest, as_rows
 from topicloom.api.tables import column_choice, described
 from topicloom.base.addresses import is_address
 from topicloom.base.notebook import html_table, text_table
 from topicloom.base.progress import Progress
-from topicloom.base.summaries import UNSET
+from topicloom.base.summaries import UNSET, plain
 from topicloom.base.warn import warn_caller
 from topicloom.overlay.builders.default import DEFAULT, FALLBACK
 from topicloom.overlay.builders.registry import BUILDERS, check_parameters
@@ -27,16 +26,17 @@ from topicloom.overlay.jobs.measure import inspect_table, measure_tables
 from topicloom.overlay.measures.profile import Profile
 from topicloom.overlay.model.build import Build, BuildSummary
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
+from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.python_tables import is_spark, refuse
-from topicloom.overlay.spark.encode import read_interest
 from topicloom.overlay.spark.write_build import named_pairs
 from topicloom.tables.folder import REJECTS
 from topicloom.tables.origins import FRAME, Origin
 from topicloom.tables.source import TableSource, edges_source, interest_source
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.kept_place import KeptStore
-from topicloom.tables.spark.links import check_version, is_stopped, settled
+from topicloom.tables.spark.links import is_stopped, settled, shares_tables
 from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.session import active_session, arrow_frame, get_session, passing_session
 from topicloom.tables.spark.spark_choice import SparkChoice
@@ -101,7 +101,6 @@ def session_of(df: Any, argument: str) -> SparkSession:
     session: SparkSession = df.sparkSession
     if is_stopped(session):
         raise refuse(argument, "a DataFrame of a session that runs; its own was stopped", df)
-    check_version(session)
     return session
 
 
@@ -111,7 +110,8 @@ def edges_of(
     """Return edges beside an interest: a DataFrame, or whatever else has edges, sent to Spark."""
     session = table.spark.session()
     if is_spark(edges):
-        session_of(edges, "edges")
+        if not shares_tables(session, session_of(edges, "edges")):
+            raise refuse("edges", "a DataFrame of the same session as `df`, or edges in this process", edges)
         frame: Any = edges
     else:
         rows = as_rows(edges)
@@ -162,18 +162,18 @@ def build_there(
 ) -> Build:
     """Build on Spark what is in this process or in a DataFrame, and bring the edges back."""
     with passing_session():
-        found = as_interest(interest)
-        frame: Any = interest
-        if not is_spark(interest):
-            session = active_session() or get_session()
-            frame = arrow_frame(session, found.to_arrow())
-        table = table_of(frame, "node", "topic", progress=progress, engine="spark")
-        if is_spark(interest):
-            table = table_of(frame, progress=progress, engine="spark")
+        found = None if is_spark(interest) else as_interest(interest)
+        if found is None:
+            table = table_of(interest, progress=progress, engine="spark")
+        else:
+            frame = arrow_frame(active_session() or get_session(), found.to_arrow())
+            table = table_of(frame, "node", "topic", progress=progress, engine="spark")
         name = algorithm or FALLBACK
         made = built_of(table, name, parameters, out=None, resume=False, seed=seed, threads=threads)
         with spark_errors(FRAME):
-            edges = made.edges.toArrow()
+            # A DataFrame may have other rows now: those that were built for are kept.
+            found = Interest.from_spark(made.interest) if found is None else found
+            edges = run_watched(made.edges.sparkSession, made.edges.toArrow, progress=progress)
     overlay = Overlay.from_arrow(found.node_ids, edges).with_interest(found)
     summary = made.summary
     return Build(
@@ -201,11 +201,18 @@ def _written(session: SparkSession, out: str, summary: BuildSummary) -> dict[str
 def measured(
     table: InterestTable, edges: TableSource, *, threads: int | None, certify: bool
 ) -> dict[str, Any]:
-    """Measure edges, on Spark where the interest is large; `unknown` tells why a figure is null then."""
+    """Measure edges, on Spark where the interest is large.
+
+    There `unknown` tells why a figure is null, and `sampled` which ones are of a sample of the topics.
+    """
     found = measure_tables(table, edges, threads=threads, bounds=certify)
-    bounds = {} if found.certificate is UNSET else asdict(found.certificate)
-    unknown = {} if found.unknown is UNSET else {"unknown": found.unknown}
-    return {**found.measures, **bounds, **unknown}
+    bounds = {} if found.certificate is UNSET else plain(found.certificate)
+    more = {name: getattr(found, name) for name in ("unknown", "sampled")}
+    return {
+        **found.measures,
+        **bounds,
+        **{name: plain(one) for name, one in more.items() if one is not UNSET},
+    }
 
 
 def inspected(table: InterestTable, *, threads: int | None) -> Profile:
@@ -228,21 +235,13 @@ def read_encoded(
 ) -> DataFrame:
     """Return an interest with its numbers, each pair once, kept by the executors."""
     session = session or (path.sparkSession if is_spark(path) else active_session() or get_session())
-    check_version(session)
+    choice = SparkChoice(given=session)
     source = described(path, **named, **reading)
     store = KeptStore()
     try:
-        read = read_interest(
-            session,
-            source,
-            work_dir=f"{store.root}/read",
-            subscribers_only=subscribers_only,
-            strict=strict,
-            progress=progress,
-        )
-        table = InterestTable(source, SparkChoice(given=session), notice=warn_caller, progress=progress)
-        table.tell_read(read.raw, read.encoded.refused)
+        table = InterestTable(source, choice, subscribers_only, strict, warn_caller, progress)
+        read = table.encode(f"{store.root}/read")
         read.raw.release()
-        return settled(named_pairs(session, read.encoded))
+        return run_watched(session, lambda: settled(named_pairs(session, read.encoded)), progress=progress)
     finally:
         store.release()

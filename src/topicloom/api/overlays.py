@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import asdict
-
 from topicloom.api.arguments import (
     EdgesLike,
     InterestLike,
@@ -24,6 +22,7 @@ from topicloom.api.tables import described
 from topicloom.base.notebook import html_table, text_table
 from topicloom.base.parameters import check_values
 from topicloom.base.progress import Progress
+from topicloom.base.summaries import plain
 from topicloom.base.warn import warn_caller
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.default import DEFAULT
@@ -356,4 +355,4 @@ def measure(
     same = isinstance(edges, Build) and edges.interest is not None and _is_same(edges.interest, interest)
     known = edges.report if isinstance(edges, Build) and same else {}
     certificate = certificates.certify(interest, found, known=known, threads=threads, progress=watch)
-    return Measures(found | asdict(certificate))
+    return Measures(found | plain(certificate))

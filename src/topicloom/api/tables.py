@@ -51,6 +51,9 @@ def described(
     if is_spark(path):
         return interest_source(origin=Origin(frame=path), **columns)
     if table is not None or sql is not None or foreign or options:
+        if format in OURS and (table is not None or sql is not None):
+            named = "sql" if table is None else "table"
+            raise UsageError(f"`format={format}` is for files at `path`, not for `{named}`: give one of them")
         if format in OURS:
             raise UsageError(f"`options` are for formats that Spark reads by itself, and {format} is not one")
         place = None if path is None else str(check_path("path", path))

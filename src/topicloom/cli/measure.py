@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
-from topicloom.base.summaries import Figures
+from topicloom.base.summaries import UNSET, Figures, UnsetType
 from topicloom.cli.console import Screen
 from topicloom.cli.options import Certify, EdgeOptions, EngineOptions, InterestOptions, Threads, in_turn
 from topicloom.cli.tables import figures_table
+
+if TYPE_CHECKING:
+    from topicloom.overlay.spark.measure_topics import Sampled
 
 EXAMPLES = """
 topicloom measure my-overlay my-overlay
@@ -44,7 +47,16 @@ def measure(
             rows.append((f"left out: {name.replace('_', ' ')}", f"{count:,}"))
     reasons = found.unknown or {}
     unknown = [f"not known, because {why}: {', '.join(keys)}" for why, keys in _by_reason(reasons).items()]
-    screen.report(found, figures_table(None, rows), *certificate, *unknown)
+    screen.report(found, figures_table(None, rows), *certificate, *unknown, *_sampled(found.sampled))
+
+
+def _sampled(found: Sampled | UnsetType) -> Iterator[str]:
+    """Say which figures are not of all topics."""
+    if found is UNSET:
+        return
+    mean = f"mean diameter {_bounds(found.diameter_topic_avg_bounds)}"
+    shown = ", ".join((mean, *found.figures))
+    yield f"of a sample of {found.topics:,} of {found.of:,} topics: {shown}"
 
 
 def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
@@ -68,7 +80,7 @@ def _rows(found: Figures) -> Iterator[tuple[str, str]]:
         yield f"{figure.label} ({unit})" if unit else figure.label, shown
 
 
-def _bounds(values: tuple[float | None, float | None]) -> str:
+def _bounds(values: Sequence[float | None]) -> str:
     low, high = values
     if low is None:
         return "none: no topic is connected"

@@ -79,8 +79,14 @@ def _refuse_guess(
         )
     raise InputError(
         f"{shown} has {count} columns and none is called {' or '.join(unknown)}: its columns are "
-        f"{', '.join(columns)}; choose with {choose}"
+        f"{', '.join(columns)}{_case_told(unknown, columns)}; choose with {choose}"
     )
+
+
+def _case_told(wanted: Sequence[str], columns: Sequence[str]) -> str:
+    """Return a word on a column that is called so but for its case, which always counts."""
+    near = next((own for name in wanted for own in columns if own.lower() == name.lower()), None)
+    return "" if near is None else f"; case counts, so {near!r} is another one"
 
 
 def _fill_in(chosen: list[int | None], columns: Sequence[str] | None, source: TableSource) -> tuple[int, int]:
@@ -114,4 +120,7 @@ def _position(
             f"{shown} is read without a header, so {option} {want!r} must be a position from 1 to {count}: "
             f"leave out {source.options.no_header} if it has one"
         )
-    raise InputError(f"{shown} has no column {want!r} ({option}): its columns are {', '.join(columns)}")
+    raise InputError(
+        f"{shown} has no column {want!r} ({option}): its columns are {', '.join(columns)}"
+        f"{_case_told([want], columns)}"
+    )

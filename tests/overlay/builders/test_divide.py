@@ -139,6 +139,7 @@ def test_a_polished_overlay_is_never_worse(interest, p, inner, moves, seed):
     assert (after <= np.maximum(before, told["cap"])).all()
     assert told["edges_saved"] == plain.overlay.n_edges - found.overlay.n_edges
     assert (told["degree_max_before"], told["degree_max"]) == (before.max(), after.max())
+    assert after.max() <= before.max() and told["cap"] <= before.max()
     assert found.report["inner_edges"] + found.report["outer_edges"] == found.overlay.n_edges
     again = build_dcbr_m(interest, polish=moves, threads=1, **options)
     assert again.overlay == found.overlay

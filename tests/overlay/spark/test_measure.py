@@ -98,6 +98,19 @@ def test_of_many_topics_a_sample_is_measured_and_the_rest_is_said_to_be_unknown(
     assert figures["diameter_topic_max"] is None and "a sample" in found.unknown["diameter_topic_max"]
     low, high = figures["diameter_topic_max_bounds"]
     assert high is None and low <= expected["diameter_topic_max"]
+    assert (
+        figures["diameter_topic_avg_bounds"] is None
+        and "7 of 40" in found.unknown["diameter_topic_avg_bounds"]
+    )
+    assert found.sampled is not None and (found.sampled.topics, found.sampled.of) == (7, 40)
+    assert all(figures[key] is not None for key in found.sampled.figures)
+    mean = found.sampled.diameter_topic_avg_bounds
+    assert 1 <= mean[0] <= mean[1] <= expected["diameter_topic_max"]
+    # What no sample says is that of the local engine.
+    same = set(expected) - set(found.unknown) - set(found.sampled.figures) - {"diameter_topic_max_bounds"}
+    for key in same:
+        told = pytest.approx(expected[key]) if key.startswith("load") else expected[key]
+        assert figures[key] == told, key
     hops = {row["topic"]: row for row in expected["hops_by_topic"]}
     assert len(figures["hops_by_topic"]) == 7 == figures["diameter_topics_counted"]
     assert all(hops[row["topic"]] == row for row in figures["hops_by_topic"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -314,6 +315,18 @@ def test_memory_says_the_same_as_spark(spark: SparkSession, tmp_path: Path) -> N
     named = [(row["u"], row["v"]) for row in overlay.to_arrow().to_pylist()]
     memory = check_overlay(interest, overlay)
     assert replace(memory, path="driver") == judge(spark, pairs, named, tmp_path, "driver")
+
+
+def test_threads_may_judge_the_same_tables_at_once(spark: SparkSession) -> None:
+    interest = spark.createDataFrame([(f"n{i % 30}", f"t{i % 7}") for i in range(210)], ["node", "topic"])
+    ring = spark.createDataFrame([(f"n{i}", f"n{(i + 1) % 30}") for i in range(30)], ["u", "v"])
+
+    def judged(_: int) -> Verdict:
+        return verify_tables(spark, interest, ring, path="bucketed")
+
+    with ThreadPoolExecutor(3) as pool:
+        first, *others = pool.map(judged, range(3))
+    assert first.topic_connected and first.edges == 30 and all(other == first for other in others)
 
 
 def test_topics_too_large_for_one_task_are_judged_the_same(

@@ -18,10 +18,11 @@ import pytest
 
 import topicloom
 from topicloom.errors import UsageError
-from topicloom.tables.spark import session
+from topicloom.tables.spark import links, session
 from topicloom.tables.spark.given import given_settings
 from topicloom.tables.spark.session import arrow_frame, get_session, may_collect
 from topicloom.tables.spark.settings import QUICK_JAVA, default_conf, is_local
+from topicloom.tables.spark.spark_choice import SparkChoice
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -274,6 +275,26 @@ def test_the_session_of_a_program_is_used_and_left_as_it_is(theirs: SparkSession
     arrow_frame(found, pa.table({"a": [1]})).count()
     assert SparkSession.active() is theirs
     assert {key: theirs.conf.get(key) for key in OTHER} == OTHER
+
+
+def test_a_spark_of_a_program_that_is_too_old_is_refused(
+    theirs: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "LEAST", (9, 0))
+    with pytest.raises(UsageError, match=r"is too old: topicloom needs 9\.0 or newer"):
+        get_session()
+    assert session._running is None
+    with pytest.raises(UsageError, match="is too old"):
+        SparkChoice(given=theirs)
+
+
+def test_threads_that_send_tables_leave_the_active_session_alone(theirs: SparkSession) -> None:
+    from pyspark.sql import SparkSession
+
+    sessions = [theirs.newSession() for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda one: [arrow_frame(one, pa.table({"a": [1]})) for _ in range(5)], sessions))
+    assert SparkSession._activeSession is theirs and SparkSession.active() is theirs
 
 
 def test_what_the_session_of_a_program_cannot_take_is_refused(theirs: SparkSession) -> None:

@@ -47,15 +47,18 @@ def build_to_folder(task: BuildTask) -> BuildSummary:
         return build_on_spark(task)
     began = task.progress.now()
     loaded = task.table.load_small()
-    if loaded is None and task.out.local is None:
-        # Where the result needs no disk that executors share, the way there must not need one either.
-        loaded = task.table.load_collected()
-    if loaded is not None and (task.engine == "local" or _builds_here(task, loaded)):
+    if loaded is not None and _builds_here(task, loaded):
         return _build_here(task, loaded, began)
     if task.out.local is None:
-        return build_on_spark(_all_on_spark(task, loaded))
+        # Where the result needs no disk that executors share, the way there must not need one either.
+        with task.table.opened() as raw:
+            loaded = task.table.collected(raw) if loaded is None else loaded
+            if not _builds_here(task, loaded):
+                return build_on_spark(_all_on_spark(task, loaded), raw=raw)
+        assert loaded is not None
+        return _build_here(task, loaded, began)
     with task.table.spark.workspace(beside=task.out.local, progress=task.progress) as work:
-        read = task.table.encode(work)
+        read = task.table.encode(work, signed=True)
         try:
             if task.engine == "auto" and (large := _for_spark(task, read.encoded)) is not None:
                 return build_on_spark(large, read)
@@ -64,9 +67,12 @@ def build_to_folder(task: BuildTask) -> BuildSummary:
             read.raw.release()
 
 
-def _builds_here(task: BuildTask, loaded: LoadedInterest) -> bool:
-    """Return whether a small interest is built in this process, which only its size can decide against."""
-    return task.in_memory is not None or loaded.interest.n_subscriptions <= LOCAL_SUBSCRIPTIONS
+def _builds_here(task: BuildTask, loaded: LoadedInterest | None) -> bool:
+    """Return whether an interest in memory is built here, which only its size can decide against."""
+    if loaded is None:
+        return False
+    small = loaded.interest.n_subscriptions <= LOCAL_SUBSCRIPTIONS
+    return small or task.engine == "local" or task.in_memory is not None
 
 
 def _all_on_spark(task: BuildTask, loaded: LoadedInterest | None) -> BuildTask:

@@ -37,7 +37,7 @@ from topicloom.tables.reader import REJECT_COLUMNS, rows_were
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.links import is_connect
 from topicloom.tables.spark.origins import rows_signature
-from topicloom.tables.spark.read import read_table
+from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.spark_work import StageBook
 from topicloom.tables.spark.step_tables import StepTables
 from topicloom.tables.spark.table_files import signature
@@ -61,8 +61,13 @@ class IngestRecord(EncodedInterest, frozen=True, kw_only=True):
     notices: list[str]
 
 
-def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSummary:
-    """Carry out the whole task; returns the summary that was written. `read` is an interest already read."""
+def build_on_spark(
+    task: BuildTask, read: InterestRead | None = None, raw: RawTable | None = None
+) -> BuildSummary:
+    """Carry out the whole task; returns the summary that was written.
+
+    `read` is an interest that was read and numbered already, `raw` one that was only read.
+    """
     request = task.request
     if not request.named:
         if request.bound:
@@ -79,8 +84,18 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
     asked = _asked(task)
     if task.goes_on:
         task.out.check_same(asked, parts=True)  # before Spark starts
+    if task.table.source.origin is None or read is not None or raw is not None:
+        return _build(task, asked, began, read, raw)
+    with task.table.opened() as raw:
+        return _build(task, asked, began, read, raw)
+
+
+def _build(
+    task: BuildTask, asked: dict[str, Any], began: float, read: InterestRead | None, raw: RawTable | None
+) -> BuildSummary:
+    """Go on with the task after its tables were opened."""
     session = task.table.spark.session(task.progress)
-    asked |= _seen(task, session, read)
+    asked |= _seen(task, session, read, raw)
     if task.resume and (done := _finished(task.out, asked)) is not None:
         task.remark(f"{task.out} is whole already: nothing was left to do")
         return done
@@ -97,7 +112,7 @@ def build_on_spark(task: BuildTask, read: InterestRead | None = None) -> BuildSu
             task.remark(f"nothing to go on with in {task.out}: a new run begins")
         run.measure = None if is_connect(session) else StageBook(session).read
         try:
-            return _run(task, run, read, began - sum(before.values()), asked)
+            return _run(task, run, read or raw, began - sum(before.values()), asked)
         except BaseException as error:
             if run.whole() and not isinstance(task.out, KeptBuild):
                 task.table.notice(_advice(task.out, run, error))
@@ -112,14 +127,18 @@ def _advice(out: BuildPlace, run: Run, error: BaseException) -> str:
 
 
 def _run(
-    task: BuildTask, run: Run, read: InterestRead | None, began: float, asked: Mapping[str, Any]
+    task: BuildTask,
+    run: Run,
+    read: InterestRead | RawTable | None,
+    began: float,
+    asked: Mapping[str, Any],
 ) -> BuildSummary:
     """Run all phases; `began` is when the first run would have begun had the later ones followed at once."""
     table, progress, request = task.table, task.progress, task.request
     record = run.keep(INGEST, IngestRecord, lambda folder: _ingest(task, folder, read))
     places = {name: run.path(INGEST, name) for name in TABLES}
     encoded = replace_fields(record, **places)
-    for text in record.notices if read is None else ():
+    for text in () if isinstance(read, InterestRead) else record.notices:
         table.notice(text)
     if table.strict and encoded.rejected:
         raise InputError(
@@ -177,14 +196,18 @@ def _asked(task: BuildTask) -> dict[str, Any]:
     }
 
 
-def _seen(task: BuildTask, session: SparkSession, read: InterestRead | None) -> dict[str, Any]:
+def _seen(
+    task: BuildTask, session: SparkSession, read: InterestRead | None, raw: RawTable | None
+) -> dict[str, Any]:
     """Return by what a later run knows the same table: its files, or else the rows themselves."""
     source = task.table.source
     if source.origin is None:
         return {"interest files": signature(session, source) if read is None else read.files}
     if isinstance(task.out, KeptBuild):
         return {}  # there is no later run
-    raw = read_table(session, source, progress=task.progress)
+    if read is not None:
+        return {"interest rows": read.files}
+    assert raw is not None  # whoever comes here has opened it
     return {"interest rows": rows_signature(raw, progress=task.progress)}
 
 
@@ -204,10 +227,10 @@ def shown_phase(name: str) -> str:
 # --- the phases ----------------------------------------------------------------------------------------
 
 
-def _ingest(task: BuildTask, folder: str, read: InterestRead | None) -> IngestRecord:
+def _ingest(task: BuildTask, folder: str, read: InterestRead | RawTable | None) -> IngestRecord:
     notices: list[str] = []
-    if read is None:
-        read = task.table.encode(folder, notice=notices.append)
+    if not isinstance(read, InterestRead):
+        read = task.table.encode(folder, notice=notices.append, raw=read)
     else:  # from a workspace beside a folder of this machine
         for name in TABLES:
             shutil.move(getattr(read.encoded, name), Path(folder) / name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +28,8 @@ from topicloom.tables.reader import TableRead, require_no_rejects
 from topicloom.tables.refused import NONE_REFUSED, RefusedRows
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.links import shares_disk
-from topicloom.tables.spark.read import COLLECTED_BYTES, collect_rows, collect_table
+from topicloom.tables.spark.raw_table import RawTable
+from topicloom.tables.spark.read import COLLECTED_BYTES, collect_rows, collect_table, read_table
 from topicloom.tables.spark.remote_files import RemoteFolder
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice, tell_refused
 
@@ -73,19 +76,45 @@ class InterestTable:
     notice: Notice = no_notice
     progress: Progress = SILENT
 
-    def encode(self, work: str | Path, notice: Notice | None = None) -> InterestRead:
-        """Read it as tables of numbers below `work`."""
+    @contextmanager
+    def opened(self) -> Iterator[RawTable]:
+        """Give it as Spark has read it, once for all that follows; it is released at the end."""
+        check_there(self.source)
+        raw = read_table(self.spark.session(self.progress), self.source, progress=self.progress)
+        try:
+            yield raw
+        finally:
+            raw.release()
+
+    def encode(
+        self,
+        work: str | Path,
+        notice: Notice | None = None,
+        *,
+        raw: RawTable | None = None,
+        signed: bool = False,
+    ) -> InterestRead:
+        """Read it as tables of numbers below `work`, or take the `raw` table that was read.
+
+        If it is no file, `signed` asks for what tells its rows from others.
+        """
         source, notice = self.source, notice or self.notice
         check_there(source)
         read = read_interest(
             self.spark.session(self.progress),
             source,
+            raw=raw,
+            signed=signed,
             subscribers_only=self.subscribers_only,
             strict=self.strict,
             work_dir=work,
             progress=self.progress,
         )
-        self._tell(read.raw, read.encoded.refused, notice)
+        try:
+            self._tell(read.raw, read.encoded.refused, notice)
+        except BaseException:  # a warning may be an error
+            read.raw.release()
+            raise
         return read
 
     def _tell(self, raw: TableRead, refused: RefusedRows, notice: Notice) -> None:
@@ -98,14 +127,15 @@ class InterestTable:
         check_there(self.source)
         return self.spark.reads_here(self.source, notice=self.notice)
 
-    def load(self) -> LoadedInterest:
-        """Read it into memory."""
-        if (loaded := self.load_small()) is not None:
+    def load(self, raw: RawTable | None = None) -> LoadedInterest:
+        """Read it into memory, or what was `opened` before."""
+        if raw is None and (loaded := self.load_small()) is not None:
             return loaded
         session = self.spark.session(self.progress)
         if self.source.origin is not None or not shares_disk(session):
             # Executors may share no disk with this machine, and it is to be in memory anyway.
-            loaded = self.load_collected()
+            with self.opened() if raw is None else nullcontext(raw) as there:
+                loaded = self.collected(there)
             if loaded is not None:
                 return loaded
             if self.source.origin is not None:
@@ -117,11 +147,10 @@ class InterestTable:
             finally:  # the session lives on: whoever reads this table again must not get what was kept of it
                 read.raw.release()
 
-    def load_collected(self) -> LoadedInterest | None:
-        """Read it into memory through Spark, with no folder on the way; None: it is too large for that."""
-        session = self.spark.session(self.progress)
-        collected = collect_rows(session, self.source, progress=self.progress)
-        return None if collected is None else self._load(collected, here=False)
+    def collected(self, raw: RawTable) -> LoadedInterest | None:
+        """Bring what Spark has read into memory, no folder on the way; None: it is too large for that."""
+        rows = collect_rows(raw, progress=self.progress)
+        return None if rows is None else self._load(rows, here=False)
 
     def load_small(self) -> LoadedInterest | None:
         """Read it into memory at once, without Spark or by one job; None: it is too large for that."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from msgspec.structs import asdict, replace
 
@@ -31,17 +31,22 @@ from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.spark.certify import certify_by_nodes
 from topicloom.overlay.spark.encode import EncodedInterest, InterestRead
 from topicloom.overlay.spark.measure import measure_encoded
+from topicloom.overlay.spark.measure_topics import Sampled
 from topicloom.overlay.spark.profile import (
     TOO_MANY_NAMES,
     alike_names,
     count_components,
+    extent_of,
     profile_encoded,
 )
 from topicloom.tables.first_look import check_there
 from topicloom.tables.local.limits import n_parquet_rows
+from topicloom.tables.reader import TableRead
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.origins import count_rows
+from topicloom.tables.spark.kept_place import KeptStore
+from topicloom.tables.spark.links import shares_disk
+from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.read import read_table
 
 
@@ -72,6 +77,7 @@ class Measured(Summary, frozen=True, kw_only=True):
     measures: Figures
     certificate: Certificate | UnsetType = UNSET
     unknown: dict[str, str] | UnsetType = UNSET  # why a figure is null
+    sampled: Sampled | UnsetType = UNSET  # which figures are of a sample of topics
     left_out: LeftOut
     duplicates: int
     rejected: int
@@ -109,26 +115,42 @@ def measure_tables(
 @contextmanager
 def at_any_size(interest: InterestTable) -> Iterator[tuple[LoadedInterest | None, InterestRead | None]]:
     """Give an interest in memory, or one that stays on Spark: a large one, or if that is asked for."""
-    if interest.spark.engine != "spark" and not is_large(interest):
-        yield interest.load(), None
+    raw = None
+    with ExitStack() as opened:
+        if interest.spark.engine != "spark":
+            if interest.source.origin is not None:  # its rows are counted where they are kept
+                raw = opened.enter_context(interest.opened())
+            if not _is_large(interest, raw):
+                loaded = interest.load(raw)
+                opened.close()
+                yield loaded, None
+                return
+        work = opened.enter_context(_place(interest))
+        read = interest.encode(work, raw=raw)
+        opened.callback(read.raw.release)
+        yield None, read
+
+
+@contextmanager
+def _place(interest: InterestTable) -> Iterator[str]:
+    """Give a place for tables that only Spark reads: the executors, where they may see no disk of ours."""
+    choice, progress = interest.spark, interest.progress
+    if choice.given is None and shares_disk(choice.session(progress)):
+        with choice.workspace(progress=progress) as folder:
+            yield str(folder)
         return
-    with interest.spark.workspace(progress=interest.progress) as work:
-        read = interest.encode(work)
-        try:
-            yield None, read
-        finally:
-            read.raw.release()
+    store = KeptStore()
+    try:
+        yield f"{store.root}/interest"
+    finally:
+        store.release()
 
 
-def is_large(interest: InterestTable) -> bool:
+def _is_large(interest: InterestTable, raw: RawTable | None) -> bool:
     """Return whether a table has so many rows that it stays on Spark: Parquet says so, Spark can be asked."""
-    if interest.reads_here():
-        return False
-    source, progress = interest.source, interest.progress
-    if source.origin is None:
-        return n_parquet_rows(source) > LOCAL_SUBSCRIPTIONS
-    session = interest.spark.session(progress)
-    return count_rows(session, source.origin, progress=progress) > LOCAL_SUBSCRIPTIONS
+    if raw is not None:
+        return raw.tally(progress=interest.progress)["rows"] > LOCAL_SUBSCRIPTIONS
+    return not interest.reads_here() and n_parquet_rows(interest.source) > LOCAL_SUBSCRIPTIONS
 
 
 def _measure_there(
@@ -157,6 +179,7 @@ def _measure_there(
         measures=found.figures,
         certificate=certificate,
         unknown=found.unknown,
+        sampled=UNSET if found.sampled is None else found.sampled,
         left_out=left_out,
         duplicates=encoded.duplicates,
         rejected=encoded.rejected,
@@ -172,9 +195,11 @@ def _refuse_unsound(table: InterestTable, edges: TableSource, left_out: LeftOut)
         raise InputError(f"{edges.path} holds {listed}; leave out `strict` to measure the rest")
 
 
-def load_overlay(edges: TableSource, interest: Interest, table: InterestTable) -> tuple[Overlay, LeftOut]:
-    """Load the overlay of an edge table, and count the rows that played no part in it."""
-    raw = table.read_told(edges)
+def load_overlay(
+    edges: TableSource, interest: Interest, table: InterestTable, raw: TableRead | None = None
+) -> tuple[Overlay, LeftOut]:
+    """Load the overlay of an edge table, or of `raw` that was read; count the rows that played no part."""
+    raw = table.read_told(edges) if raw is None else raw
     try:
         rows = raw.to_arrow(progress=table.progress, phase="read edges")
     finally:
@@ -208,8 +233,9 @@ def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspec
 def _inspect_there(table: InterestTable, encoded: EncodedInterest) -> Inspected:
     """Describe an interest on Spark: the pairs stay tables."""
     session, progress = table.spark.session(table.progress), table.progress
-    default = choose_default(encoded, {}, bound=False).algorithm, told_expectation(encoded)
     with spark_errors(table.source.path):
+        extent = extent_of(session, encoded, progress=progress)
+        default = choose_default(extent, {}, bound=False).algorithm, told_expectation(extent)
         profile = profile_encoded(session, encoded, default=default, progress=progress)
         alike = alike_names(session, encoded, progress=progress)
         filters = encoded.wildcard_topics(session)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import UNSET
 from topicloom.errors import InputError
 from topicloom.overlay.jobs.interest_table import InterestTable, check_agreement, head_of, subscribers
 from topicloom.overlay.jobs.measure import load_overlay
@@ -34,7 +35,7 @@ from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.kept_tables import let_go
 from topicloom.tables.spark.places import load_table
-from topicloom.tables.spark.raw_table import text_bytes
+from topicloom.tables.spark.raw_table import RawTable, text_bytes
 from topicloom.tables.spark.read import SparkReader, read_table
 from topicloom.tables.spark.spark_choice import SparkChoice, no_notice
 
@@ -99,19 +100,27 @@ def verify_edges(
         reader = SparkReader(interest.spark.session(interest.progress), collect=True)
         verdict = _verify_small(interest, edges, reader, all_witnesses)
     else:
-        verdict = _verify_there(interest, edges, all_witnesses)
+        verdict = _verify_there(interest, edges, all_witnesses, survive)
     if verdict.topics == 0:
         raise InputError(f"{source.path} holds no subscription: give a table of pairs")
     if interest.strict and not verdict.clean:
         raise InputError(unsound(verdict, edges))
-    return verdict if survive == 0 else replace(verdict, survival=_survival(interest, edges, survive))
+    if survive and verdict.survival is UNSET:
+        verdict = replace(verdict, survival=_survival(interest, edges, survive))
+    return verdict
 
 
-def _survival(interest: InterestTable, edges: TableSource, survive: int) -> Survival:
-    """Read both tables once more, without a word, and judge survival."""
+def _survival(
+    interest: InterestTable,
+    edges: TableSource,
+    survive: int,
+    pairs: RawTable | None = None,
+    ends: RawTable | None = None,
+) -> Survival:
+    """Read tables once more, without a word, unless they are kept, and judge survival."""
     quiet = replace(interest, strict=False, notice=no_notice)
-    wanted = quiet.load().interest
-    overlay, _ = load_overlay(edges, wanted, quiet)
+    wanted = quiet.load(pairs).interest
+    overlay, _ = load_overlay(edges, wanted, quiet, ends)
     return check_survival(wanted, overlay, survive, progress=interest.progress)
 
 
@@ -131,8 +140,10 @@ def _verify_small(
     return check_tables(pairs, ends, witnesses_file=all_witnesses, progress=interest.progress)
 
 
-def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: str | None) -> Verdict:
-    """Let Spark read both tables and judge them."""
+def _verify_there(
+    interest: InterestTable, edges: TableSource, all_witnesses: str | None, survive: int
+) -> Verdict:
+    """Let Spark read both tables and judge them; survival too, where other rows might come a second time."""
     source, progress = interest.source, interest.progress
     session = interest.spark.session(progress)
     with ExitStack() as released:
@@ -153,7 +164,7 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
                 digest = digest_rows(rows, progress=progress)
             check_agreement(edges, source, digest, interest.spark)
         with spark_errors(f"{source.path} and {edges.path}"):
-            return verify_tables(
+            verdict = verify_tables(
                 session,
                 rows,
                 ends.rows,
@@ -161,6 +172,10 @@ def _verify_there(interest: InterestTable, edges: TableSource, all_witnesses: st
                 witnesses_file=all_witnesses,
                 progress=progress,
             )
+        if not survive or not verdict.topics:
+            return verdict
+        kept = (pairs if pairs.settled else None, ends if ends.settled else None)
+        return replace(verdict, survival=_survival(interest, edges, survive, *kept))
 
 
 def unsound(verdict: Verdict, edges: TableSource) -> str:

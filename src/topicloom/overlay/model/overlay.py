@@ -225,13 +225,15 @@ class Overlay:
         """Return the edge table as a DataFrame of this session of Spark, with the columns of `to_pandas`."""
         if not (comes_from(session, "pyspark") and hasattr(session, "createDataFrame")):
             raise refuse("session", "a SparkSession", session)
+        from topicloom.tables.spark.links import check_version
+        from topicloom.tables.spark.session import arrow_frame
+
+        check_version(session)
         table = self.to_arrow()
         if topics:
             lists = edge_topics(self._known_interest("topics"), self.u, self.v)
             table = table.append_column("topics", pa.array(lists, pa.list_(pa.string())))
             table = table.append_column("n_topics", pa.array(map(len, lists), pa.int64()))
-        from topicloom.tables.spark.session import arrow_frame
-
         return arrow_frame(session, table)
 
     def to_scipy(self) -> scipy.sparse.csr_array:

@@ -45,6 +45,9 @@ def _chosen(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     Columns are taken by their places: a name may hold dots and backticks, and whether its case counts is a
     setting of the session.
     """
+    from topicloom.tables.spark.links import check_version
+
+    check_version(frame.sparkSession)
     if frame.isStreaming:
         raise InputError("the DataFrame is a stream, which has no end: give one that was read as a whole")
     kinds = frame.dtypes

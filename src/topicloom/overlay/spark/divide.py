@@ -212,7 +212,7 @@ class SparkDivide:
         degrees = load_table(self.spark, self.run.path(build_name(last), "degrees"))
         counted = work.run(None, lambda: degrees.groupBy("degree").count().orderBy("degree").collect())
         sizes, counts = (np.array([row[key] for row in counted], np.int64) for key in ("degree", "count"))
-        cap = polish_cap(sizes, counts, self.n_light + self.n_bulk)
+        cap = min(polish_cap(sizes, counts, self.n_light + self.n_bulk), before.degree_max)
         degree = sf.coalesce("degree", sf.lit(0)).cast("int").alias("degree")
         members = self.dealt(groups, 0).join(degrees, "node", "left").select("node", "group", degree)
         home = members.select("node", "group")

@@ -30,6 +30,7 @@ from topicloom.tables.records import ROLES
 from topicloom.tables.refused import RefusedRows, refused_told
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.origins import rows_signature
 from topicloom.tables.spark.places import load_table
 from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.raw_table import RawTable, plain_texts
@@ -101,7 +102,7 @@ class EncodedInterest(Summary, frozen=True, kw_only=True):
 
 
 class InterestRead(NamedTuple):
-    """An interest that was read: the numbered table, the raw one (for its rejects), and its files, if any."""
+    """An interest that was read: the numbered table, the raw one (for its rejects), and its files or rows."""
 
     encoded: EncodedInterest
     raw: RawTable
@@ -113,6 +114,8 @@ def read_interest(
     source: TableSource,
     *,
     work_dir: str | Path,
+    raw: RawTable | None = None,
+    signed: bool = False,
     subscribers_only: bool = False,
     strict: bool = False,
     progress: Progress = SILENT,
@@ -122,10 +125,11 @@ def read_interest(
     Rows of the same pair are one subscription: sub and pub make both, of several rates the largest counts.
     `subscribers_only` leaves out pairs whose only role is to publish. On a cluster `work_dir` must be a
     place that all workers reach. With `strict` any refused row is an InputError; otherwise the raw table
-    keeps them: `write_rejects` saves them, `release` lets go of them.
+    keeps them: `write_rejects` saves them, `release` lets go of them. A `raw` table is one that was read
+    already. With `signed` the result tells the rows of a table that is no file from others.
     """
     files = signature(spark, source) if source.origin is None else []
-    raw = read_table(spark, source, progress=progress)
+    raw = read_table(spark, source, progress=progress) if raw is None else raw
     work = StepTables(spark, str(work_dir).rstrip("/"), progress)
     rows = interest_rows(raw, subscribers_only=subscribers_only)
     with ExitStack() as failed, spark_errors(source.path):
@@ -136,6 +140,8 @@ def read_interest(
             require_no_rejects(raw, refused.rows)
         if found["rows"] == 0:
             raise no_rows(source, refused)
+        if signed and source.origin is not None:
+            files = rows_signature(raw, progress=progress)
         small = found["rows"] <= SMALL_ROWS and found["octets"] <= SMALL_BYTES
         nodes, topics, n_pairs, digest = (_encode_here if small else _encode_there)(work, rows, found)
         if refused.kinds:

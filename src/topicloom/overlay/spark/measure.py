@@ -17,7 +17,7 @@ from topicloom.base.progress import SILENT, Progress, check_stop
 from topicloom.base.summaries import Figures
 from topicloom.overlay.measures.degree import PERCENTILES
 from topicloom.overlay.spark.encode import EncodedInterest
-from topicloom.overlay.spark.measure_topics import measure_sample
+from topicloom.overlay.spark.measure_topics import Sampled, measure_sample
 from topicloom.overlay.spark.verify_bucketed import BUCKET_ROWS, judged_topics, totals_of
 from topicloom.overlay.spark.verify_salted import thinned_joins
 from topicloom.tables.records import ROLES
@@ -42,10 +42,11 @@ NOT_MEASURED = {
 
 @dataclass(frozen=True, slots=True)
 class SparkMeasured:
-    """All figures by key; why those that are None are not known; rows of edges that played no part."""
+    """All figures by key; why some are None, and which are of a sample; rows of edges that play no part."""
 
     figures: Figures
     unknown: dict[str, str]
+    sampled: Sampled | None  # None: all topics were measured
     unknown_nodes: int
     self_loops: int
     duplicate_edges: int
@@ -92,10 +93,10 @@ def measure_encoded(
         figures |= _topics_per_edge(ground)
         figures |= _nodes(ground, tables, rated is not None)
         figures |= _components(ground)
-        figures |= measure_sample(ground, figures["degree_max"])
+        sample = measure_sample(ground, figures["degree_max"])
+        figures |= sample.figures
         figures |= dict.fromkeys(NOT_MEASURED)
-    unknown = dict(NOT_MEASURED)
-    unknown |= figures.pop("unknown")
+    unknown = NOT_MEASURED | sample.unknown
     if figures["topic_connected"]:
         figures |= {"filtering_cost": 0, "filtering_cost_max": 0, "filtering_unreachable": 0}
     else:
@@ -104,7 +105,7 @@ def measure_encoded(
         unknown |= dict.fromkeys(costs, "paths outside of split topics may lead through the whole overlay")
     if figures["overlay_components"] is None:
         unknown["overlay_components"] = WHOLE
-    return SparkMeasured(figures, unknown, **left_out)
+    return SparkMeasured(figures, unknown, sample.sampled, **left_out)
 
 
 def topic_rates(pairs: DataFrame) -> DataFrame | None:

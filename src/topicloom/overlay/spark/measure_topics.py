@@ -1,12 +1,14 @@
 """Diameters and hops of a sample of topics: one task holds the subscribers and edges of some of them.
 
 The sample is that of the smallest hashes of topic names, so it depends on nothing else. With no more topics
-than the sample holds, all figures are those of the local engine.
+than the sample holds, all figures are those of the local engine. With more, a mean of the sample is no bound
+of the mean of all topics: it stands in `Sampled`, and the keys of what else is of the sample only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from topicloom.base.arrays import Floats
-from topicloom.base.summaries import Figures
+from topicloom.base.summaries import Figures, Summary
 from topicloom.overlay.measures.diameter import NAMED, topic_diameter_bounds
 from topicloom.overlay.measures.hops import EXACT_SUBSCRIBERS, hop_counts, mean_hops, moore_bound
 from topicloom.overlay.measures.measure import view_of
@@ -35,8 +37,32 @@ _ARROW = pa.schema([("topic", pa.int32()), *_COUNTS, ("hops", pa.list_(pa.float6
 MEMBER = -1  # in the column `b`: this row is a subscription of node `a`, not an edge
 
 
-def measure_sample(ground: Ground, degree_max: int) -> Figures:
-    """Measure the topics of the sample; `unknown` tells why a figure about all topics is None."""
+OF_SAMPLE = ("diameter_topics_counted", "diameter_topics_exact", "hops_by_topic", "hops_mean", "hops_p95")
+
+
+class Sampled(Summary, frozen=True):
+    """How many topics were measured, of how many; the figures that are theirs alone; their mean diameter.
+
+    Its bounds are null where none of them is connected.
+    """
+
+    topics: int
+    of: int
+    figures: tuple[str, ...]
+    diameter_topic_avg_bounds: list[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleMeasured:
+    """Figures by key; why some are None; what was measured, if it is not all topics."""
+
+    figures: Figures
+    unknown: dict[str, str]
+    sampled: Sampled | None
+
+
+def measure_sample(ground: Ground, degree_max: int) -> SampleMeasured:
+    """Measure the topics of the sample."""
     from pyspark.sql import functions as sf
 
     encoded = ground.encoded
@@ -56,31 +82,37 @@ def measure_sample(ground: Ground, degree_max: int) -> Figures:
         sf.max("count").alias("most"), sf.sum((sf.col("count") > EXACT_SUBSCRIBERS).cast("long")).alias("n")
     )
     large = ground.run(largest).to_pylist()[0]
-    figures = _figures(found, sample, whole=len(sample) == encoded.n_topics)
+    figures = _figures(found, sample)
     figures["hops_bound"] = moore_bound(int(large["most"] or 0), degree_max)
     figures["hops_sampled_topics"] = int(large["n"] or 0)
-    return figures
+    if len(sample) == encoded.n_topics:
+        return SampleMeasured(figures, {}, None)
+    mean = figures["diameter_topic_avg_bounds"]
+    figures["diameter_topic_max_bounds"] = [figures["diameter_topic_max_bounds"][0], None]
+    hidden = ("diameter_topic_max", "diameter_topic_avg", "diameter_topic_avg_bounds")
+    figures |= dict.fromkeys(hidden)
+    unknown = dict.fromkeys(
+        hidden, f"a sample of {len(sample):,} of {encoded.n_topics:,} topics was measured"
+    )
+    return SampleMeasured(figures, unknown, Sampled(len(sample), encoded.n_topics, OF_SAMPLE, mean))
 
 
-def _figures(found: pa.Table, sample: dict[int, str], *, whole: bool) -> Figures:
+def _figures(found: pa.Table, sample: dict[int, str]) -> Figures:
+    """Return the figures of these topics."""
     counted = found.filter(pa.array(found["lower"].to_numpy() >= 0))
     lower, upper = (counted[name].to_numpy() for name in ("lower", "upper"))
     maximum: list[int | None] = [None, None]
     average: list[float | None] = [None, None]
     if len(lower):
-        maximum = [int(lower.max()), int(upper.max()) if whole else None]
+        maximum = [int(lower.max()), int(upper.max())]
         average = [float(lower.mean()), float(upper.mean())]
     longest = np.argsort(-upper, kind="stable")[:NAMED]
     rows = counted.take(pa.array(longest)).to_pylist()
     weights = _summed([row["hops"] for row in found.to_pylist()])
     total = weights.sum()
-    unknown = {}
-    if not whole:
-        told = f"{len(sample)} topics were measured, a sample"
-        unknown = dict.fromkeys(("diameter_topic_max", "diameter_topic_avg"), told)
     return {
         "diameter_topic_max": maximum[1],
-        "diameter_topic_avg": average[1] if whole else None,
+        "diameter_topic_avg": average[1],
         "diameter_topic_max_bounds": maximum,
         "diameter_topic_avg_bounds": average,
         "diameter_topics_counted": len(lower),
@@ -91,7 +123,6 @@ def _figures(found: pa.Table, sample: dict[int, str], *, whole: bool) -> Figures
         ],
         "hops_mean": mean_hops(weights) or 0.0,
         "hops_p95": int(np.searchsorted(np.cumsum(weights), 0.95 * total - 1e-9)) if total else 0,
-        "unknown": unknown,
     }
 
 

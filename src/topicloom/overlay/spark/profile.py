@@ -5,6 +5,7 @@ How alike nodes are is measured on a sample of them, those with the smallest has
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from msgspec.structs import replace
 
+from topicloom.base.arrays import Longs
 from topicloom.base.progress import SILENT, Progress
 from topicloom.overlay.measures.names import AlikeNames, plain_names
 from topicloom.overlay.measures.profile import (
@@ -42,6 +44,27 @@ TOO_MANY_NAMES = "one task would have to hold all nodes and topics"
 SAMPLE_NODES, SAMPLE_LEAST = 200, 20
 SAMPLE_ROWS = 20_000_000  # about how many rows the sample is joined with
 SEED = 20  # of the sample
+
+
+@dataclass(frozen=True, slots=True)
+class CountedExtent:
+    """What the time model of builders wants to know of an interest: the topics' sizes, in any order."""
+
+    n_nodes: int
+    n_subscriptions: int
+    sizes: Longs
+
+    def topic_sizes(self) -> Longs:
+        return self.sizes
+
+
+def extent_of(spark: SparkSession, encoded: EncodedInterest, *, progress: Progress = SILENT) -> CountedExtent:
+    """Count the nodes that want each topic; the driver gets how often each count occurs."""
+    from pyspark.sql import functions as sf
+
+    topics = load_table(spark, encoded.pairs).groupBy("topic").agg(sf.count(sf.lit(1)).alias("size"))
+    values, counts = _histogram(topics, progress)
+    return CountedExtent(encoded.n_nodes, encoded.n_subscriptions, np.repeat(values, counts))
 
 
 def profile_encoded(
@@ -93,15 +116,21 @@ def _spread(lists: DataFrame, progress: Progress) -> Spread:
     """Return the spread of list lengths; their histogram is short."""
     from pyspark.sql import functions as sf
 
-    sizes = lists.select(sf.size("topics").alias("size")).groupBy("size").count().orderBy("size")
-    found = run_watched(lists.sparkSession, sizes.toArrow, progress=progress)
-    size, count = (found[name].to_numpy().astype(np.int64) for name in ("size", "count"))
+    size, count = _histogram(lists.select(sf.size("topics").alias("size")), progress)
     if not len(size):
         return Spread()
     seen, total = np.cumsum(count), int(count.sum())
     places = ((total - 1) // 2, total // 2)
     middle = [int(size[np.searchsorted(seen, place, side="right")]) for place in places]
     return Spread(int(size[0]), float((size * count).sum() / total), sum(middle) / 2, int(size[-1]))
+
+
+def _histogram(sizes: DataFrame, progress: Progress) -> tuple[Longs, Longs]:
+    """Return the values of a column `size`, ascending, and how often each occurs."""
+    counted = sizes.groupBy("size").count().orderBy("size")
+    found = run_watched(sizes.sparkSession, counted.toArrow, progress=progress)
+    size, count = (found[name].to_numpy().astype(np.int64) for name in ("size", "count"))
+    return size, count
 
 
 def count_components(

@@ -34,7 +34,7 @@ _SENTENCES = {
     "bigger than spark.driver.maxResultSize": "{path} is too large to be collected: more than "
     "spark.driver.maxResultSize",
     "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block rdd": "an executor was lost with what it kept of "
-    "{path}: begin anew, and name a folder with `out` to need no such tables",
+    "{path}: begin anew; of a build with `out`, `resume` goes on after the phases that are whole",
     "CANNOT_MERGE_SCHEMAS|CANNOT_MERGE_INCOMPATIBLE|Failed merging schemas": OTHER_TYPES,
     "COLUMN_ALREADY_EXISTS": TWICE,
     "No FileSystem for scheme|FileSystem not found": "Spark has no file system for {path}: add the jars of "

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from topicloom.tables.reader import kept_names
 from topicloom.tables.records import INFINITE, ISO, MEANINGS, NUMBER, ROLE, ROLES, Field, in_range
 from topicloom.tables.source import Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.raw_table import RawTable, quoted_name, read_paths, spark_path
+from topicloom.tables.spark.raw_table import RawTable, kept_apart, quoted_name, read_paths, spark_path
 from topicloom.tables.table_formats import NO_VALUE
 from topicloom.tables.typed_columns import found_fields, shows_files, wrong_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+
+Settle: TypeAlias = "Callable[[DataFrame], DataFrame]"
 
 
 def read_parquet(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
@@ -73,10 +76,12 @@ def read_frame(
     *,
     merged: bool = False,
     called: Sequence[str] | None = None,
+    settle: Settle | None = None,
 ) -> RawTable:
     """Return the records of a DataFrame; `shown` is the file that a reject came from.
 
-    Its columns are `called` so, where the DataFrame itself has other names for them.
+    Its columns are `called` so, where the DataFrame itself has other names for them. With `settle` it is
+    evaluated once, here: that makes a table now.
     """
     from pyspark.sql import functions as sf
 
@@ -93,7 +98,8 @@ def read_frame(
         values.append(value.alias(field.name))
         reasons.append(reason)
     picked = frame.select(*raw, shown.alias("_file"))
-    return _told_apart(source, picked, values, sf.coalesce(*reasons), notice)
+    told = _told_apart if settle is None else partial(_settled_apart, settle)
+    return told(source, picked, values, sf.coalesce(*reasons), notice)
 
 
 def _told_apart(
@@ -102,15 +108,43 @@ def _told_apart(
     """Return rows and rejects: a row with a reason is one of the latter."""
     from pyspark.sql import functions as sf
 
-    texts = {name: sf.col(quoted_name(name)).cast("string") for name in picked.columns if name != "_file"}
-    readable = sf.struct(*[_readable(text).alias(name) for name, text in texts.items()])
-    row = sf.to_json(readable, {"ignoreNullFields": "false"})
+    row, kept = _row_told(source, picked)
     bad = picked.withColumn("_reason", reason).where(sf.col("_reason").isNotNull())
-    kept = [_kept(texts[name]).alias(name) for name in kept_names(source)]
     told = sf.col("_file").alias("file"), row.alias("row"), sf.col("_reason").alias("reason")
     rejects = bad.select(*told, *kept)
     judged = picked.select(*values, reason.alias("_reason"))
     return RawTable(source, picked.where(reason.isNull()).select(*values), rejects, judged, notice)
+
+
+def _settled_apart(
+    settle: Settle,
+    source: TableSource,
+    picked: DataFrame,
+    values: list[Column],
+    reason: Column,
+    notice: str | None,
+) -> RawTable:
+    """Return the same of one table that is made at once; in a refused row its names are those to be read."""
+    from pyspark.sql import functions as sf
+
+    row, kept = _row_told(source, picked)
+    names, bad = picked.columns[:-1], sf.col("_reason").isNotNull()
+    there = dict(zip(names, values, strict=True))
+    for name, readable in zip(kept_names(source), kept, strict=True):
+        there[name] = sf.when(bad, readable).otherwise(there[name]).alias(name)
+    refused = [sf.when(bad, text).alias(name) for name, text in (("_file", sf.col("_file")), ("_row", row))]
+    table = picked.withColumn("_reason", reason).select(*there.values(), *refused, "_reason")
+    return kept_apart(source, settle(table), names, notice, settled=True)
+
+
+def _row_told(source: TableSource, picked: DataFrame) -> tuple[Column, list[Column]]:
+    """Return a row as its reject shows it, and the names that can be read in it."""
+    from pyspark.sql import functions as sf
+
+    texts = {name: sf.col(quoted_name(name)).cast("string") for name in picked.columns if name != "_file"}
+    readable = sf.struct(*[_readable(text).alias(name) for name, text in texts.items()])
+    kept = [_kept(texts[name]).alias(name) for name in kept_names(source)]
+    return sf.to_json(readable, {"ignoreNullFields": "false"}), kept
 
 
 def _judged(field: Field, name: str, kind: Any, source: TableSource) -> tuple[Column, Column]:

@@ -78,7 +78,8 @@ class KeptPlace:
         return Written(sum(row[1] for row in rows), octets, most, {row[0]: row[1] for row in rows})
 
     def put(self, name: str, table: pa.Table) -> None:
-        self._tables[self._path(name)] = settled(arrow_frame(self.spark, table))
+        frame = arrow_frame(self.spark, table)
+        self._tables[self._path(name)] = run_watched(self.spark, lambda: settled(frame))
 
     def load(self, name: str) -> DataFrame:
         found = self._tables.get(self._path(name))

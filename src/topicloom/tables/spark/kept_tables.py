@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -30,10 +31,21 @@ class KeptTables:
         if is_connect(spark):
             # There every use sends the whole plan anew; what is settled cannot be made a second time.
             return run_watched(spark, lambda: settled(frame), progress=self.progress, phase=phase)
-        table = frame.persist(StorageLevel.DISK_ONLY)
+        table = _marked(frame).persist(StorageLevel.DISK_ONLY)
         self.kept.append(table)
         run_watched(frame.sparkSession, table.count, progress=self.progress, phase=phase)
         return table
+
+
+def _marked(frame: DataFrame) -> DataFrame:
+    """Return the same rows by a plan that nobody else has.
+
+    Spark keeps one table for equal plans. Of two threads that keep the same, the first to end would take it
+    from the other, whose rows, made again, might have other numbers.
+    """
+    from pyspark.sql import functions as sf
+
+    return frame.where(sf.lit(uuid.uuid4().hex).isNotNull())
 
 
 @contextmanager

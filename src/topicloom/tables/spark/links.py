@@ -7,6 +7,7 @@ here; nobody else looks at what kind of session there is. Watching and cancellin
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -32,6 +33,17 @@ def is_stopped(spark: SparkSession) -> bool:
     if is_connect(spark):
         return bool(getattr(spark, "is_stopped", False))
     return spark.sparkContext._jsc is None
+
+
+def shares_tables(one: SparkSession, other: SparkSession) -> bool:
+    """Return whether tables of two sessions can meet in one query: classic ones stand on the same Spark."""
+    if is_connect(one) or is_connect(other):
+        return is_connect(one) and is_connect(other) and _session_id(one) == _session_id(other)
+    return one.sparkContext is other.sparkContext
+
+
+def _session_id(spark: Any) -> str:
+    return str(spark.session_id)
 
 
 def check_version(spark: SparkSession) -> None:
@@ -107,6 +119,9 @@ def settled(frame: DataFrame) -> DataFrame:
 
 def forget(frame: DataFrame) -> None:
     """Let go of a settled table; through Connect the last reference to it does so."""
+    from py4j.protocol import Py4JError
+
     if not is_connect(frame.sparkSession):
         java: Any = frame._jdf
-        java.logicalPlan().rdd().unpersist(False)
+        with suppress(Py4JError, ConnectionError):  # Spark itself is gone
+            java.logicalPlan().rdd().unpersist(False)

@@ -1,5 +1,8 @@
 """Records of tables that Spark finds by itself: of a catalog, a query, a format of its own, or a DataFrame.
 
+Such a table may have other rows each time it is evaluated: `uuid()`, a limit without an order, a database
+that changes. So it is evaluated once, and its rows stay with the executors until they are released.
+
 Nothing depends on the settings of the session: columns are taken by their places, because a name may hold
 dots and backticks and its case may not count, and names that a collation calls equal stay apart.
 """
@@ -16,14 +19,21 @@ from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.frames import read_frame
 from topicloom.tables.spark.job_progress import run_watched
+from topicloom.tables.spark.links import settled
 from topicloom.tables.spark.raw_table import RawTable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 
-def read_origin(spark: SparkSession, source: TableSource, origin: Origin) -> RawTable:
-    """Return the records of a table that is no file."""
+def read_origin(
+    spark: SparkSession, source: TableSource, origin: Origin, *, progress: Progress = SILENT
+) -> RawTable:
+    """Return the records of a table that is no file, as they are now.
+
+    An executor that is lost takes its rows along, and whoever asks for them fails: made again, they might be
+    others.
+    """
     from pyspark.sql import functions as sf
 
     frame = open_origin(spark, origin)
@@ -37,7 +47,13 @@ def read_origin(spark: SparkSession, source: TableSource, origin: Origin) -> Raw
     _refuse_twins(source, names)
     numbered = frame.toDF(*(f"x{place}" for place in range(len(names))))
     plain = numbered.select(*(_plain(f"x{place}", one.dataType) for place, one in enumerate(kinds)))
-    return read_frame(plain, source, sf.lit(source.path), called=names)
+
+    def settle(judged: DataFrame) -> DataFrame:
+        with spark_errors(source.path):
+            phase = f"read {source.what}"
+            return run_watched(spark, lambda: settled(judged), progress=progress, phase=phase)
+
+    return read_frame(plain, source, sf.lit(source.path), called=names, settle=settle)
 
 
 def open_origin(spark: SparkSession, origin: Origin) -> DataFrame:
@@ -57,15 +73,6 @@ def open_origin(spark: SparkSession, origin: Origin) -> DataFrame:
             frame = spark.read.format(origin.format).options(**origin.options).load(origin.path)
         frame.schema  # noqa: B018  Connect does not look at a table before it is asked for something
     return frame
-
-
-def count_rows(spark: SparkSession, origin: Origin, *, progress: Progress = SILENT) -> int:
-    """Return how many rows a table has that is no file; a query or a DataFrame is evaluated for that."""
-    frame = open_origin(spark, origin)
-    with spark_errors(origin.shown):
-        if frame.isStreaming:
-            return 0  # it is refused when it is read
-        return run_watched(spark, frame.count, progress=progress, phase="count rows")
 
 
 def rows_signature(raw: RawTable, *, progress: Progress = SILENT) -> list[list[str | int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -27,6 +27,7 @@ from topicloom.tables.source import DataFile, Resolved, TableSource, address
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.job_progress import run_watched
 from topicloom.tables.spark.kept_tables import let_go
+from topicloom.tables.spark.links import forget
 from topicloom.tables.spark.session import session_folder
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class RawTable:
 
     `rejects` has file, row and reason; `judged` has all rows, refused ones with a `_reason`. All are lazy.
     Text is parsed once and kept on disk until `release`; Parquet is read each time, unless `keep` is called.
+    What is `settled` was made before and is never made again.
     """
 
     source: TableSource
@@ -54,6 +56,7 @@ class RawTable:
     judged: DataFrame
     notice: str | None = None
     kept: DataFrame | None = None
+    settled: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -126,9 +129,12 @@ class RawTable:
         if run_watched(spark, refused.count, progress=progress) <= BROADCAST_NAMES:
             # One pass over the good rows, and no shuffle of them.
             good = good.join(sf.broadcast(refused), name, "left_semi").distinct()
-        gone = refused.join(good, name, "left_anti").orderBy(column)
-        names = run_watched(spark, gone.toArrow, progress=progress)[name]
-        return LostNames(len(names), names[:LOST_NAMES].to_pylist())
+        gone = refused.join(good, name, "left_anti")
+        first = gone.orderBy(column).limit(LOST_NAMES)
+        names = run_watched(spark, first.toArrow, progress=progress)[name].to_pylist()
+        # There may be as many as rows: they are counted there.
+        count = len(names) if len(names) < LOST_NAMES else run_watched(spark, gone.count, progress=progress)
+        return LostNames(count, names)
 
     def first_reject(self) -> tuple[str, str, str] | None:
         """Return the reject that comes first by file and row text, so that it is the same one every time."""
@@ -174,7 +180,25 @@ class RawTable:
 
     def release(self) -> None:
         """Let go of what was kept on disk."""
-        let_go(*((self.rows, self.rejects) if self.kept is None else (self.kept,)))
+        if self.settled and self.kept is not None:
+            forget(self.kept)
+        else:
+            let_go(*((self.rows, self.rejects) if self.kept is None else (self.kept,)))
+
+
+def kept_apart(
+    source: TableSource, judged: DataFrame, names: Sequence[str], notice: str | None, *, settled: bool = False
+) -> RawTable:
+    """Return a table of which all rows are kept: those with a `_reason` are refused.
+
+    They have `_file` and `_row` besides, and the names that can be read in them.
+    """
+    from pyspark.sql import functions as sf
+
+    good, bad = judged.where("_reason is null"), judged.where("_reason is not null")
+    rows = good.select(*map(quoted_name, names))
+    rejects = bad.select(*[sf.col(f"_{name}").alias(name) for name in REJECT_COLUMNS], *kept_names(source))
+    return RawTable(source, rows, rejects, judged, notice, judged, settled)
 
 
 def plain_texts(table: pa.Table) -> pa.Table:

@@ -50,26 +50,20 @@ def collect_table(spark: SparkSession, source: TableSource, *, progress: Progres
     return LocalTable(source, rows, raw.all_rejects(progress=progress), raw.notice)
 
 
-def collect_rows(
-    spark: SparkSession, source: TableSource, *, progress: Progress = SILENT
-) -> LocalTable | None:
-    """Return a table in memory that the workers have parsed; None if it is too large to be collected."""
-    raw = read_table(spark, source, progress=progress)
-    try:
-        found = raw.tally({"octets": text_bytes(raw.judged)}, progress=progress)
-        numbers = FIELD_BYTES * len(raw.names) * found["rows"] + REJECT_BYTES * found["refused"]
-        if found["octets"] + numbers > may_collect(spark, COLLECTED_BYTES):
-            return None
-        rows = raw.to_arrow(progress=progress, phase=f"read {source.what}")
-        return LocalTable(source, rows, raw.all_rejects(progress=progress), raw.notice)
-    finally:
-        raw.release()
+def collect_rows(raw: RawTable, *, progress: Progress = SILENT) -> LocalTable | None:
+    """Return in memory a table that Spark has read; None if it is too large to be collected."""
+    found = raw.tally({"octets": text_bytes(raw.judged)}, progress=progress)
+    numbers = FIELD_BYTES * len(raw.names) * found["rows"] + REJECT_BYTES * found["refused"]
+    if found["octets"] + numbers > may_collect(raw.judged.sparkSession, COLLECTED_BYTES):
+        return None
+    rows = raw.to_arrow(progress=progress, phase=f"read {raw.source.what}")
+    return LocalTable(raw.source, rows, raw.all_rejects(progress=progress), raw.notice)
 
 
 def read_table(spark: SparkSession, source: TableSource, *, progress: Progress = SILENT) -> RawTable:
     """Return the table that `source` describes; raises InputError for whatever makes all of it unusable."""
     check_stop(progress)
     if source.origin is not None:
-        return read_origin(spark, source, source.origin)
+        return read_origin(spark, source, source.origin, progress=progress)
     resolved = resolve(spark, source)
     return (read_parquet if resolved.format == "parquet" else read_text)(spark, source, resolved)

@@ -31,7 +31,7 @@ from topicloom.tables.spark.jvm import (
     own_interrupt_handler,
     stop_quietly,
 )
-from topicloom.tables.spark.links import is_connect, is_stopped, master_of
+from topicloom.tables.spark.links import check_version, is_connect, is_stopped, master_of
 from topicloom.tables.spark.pack_manifest import PYTHON, worker_python
 from topicloom.tables.spark.scratch import new_scratch, remove_scratch
 from topicloom.tables.spark.settings import (
@@ -66,6 +66,7 @@ class _Running:
 
 _running: _Running | None = None
 _lock = threading.Lock()
+_activating = threading.Lock()
 _passing = 0  # blocks of `passing_session` that are open
 _loose: Path | None = None  # a folder for sessions of callers, where there is none of ours
 _stays = False  # a session ran before the first of them
@@ -86,6 +87,11 @@ def get_session(
         if _running is None or is_stopped(_running.spark):
             _forget()
             _running = _adopt(asked) or _start(asked, quick)
+            try:
+                check_version(_running.spark)
+            except UsageError:
+                _forget()
+                raise
         else:
             _apply(_running, asked)
         return _running.spark
@@ -289,16 +295,17 @@ def arrow_frame(spark: SparkSession, table: pa.Table) -> DataFrame:
 
     if is_connect(spark):
         return spark.createDataFrame(table)
-    before, known = SparkSession.getActiveSession(), SparkSession._activeSession
-    try:
-        return spark.createDataFrame(table)
-    finally:
-        java: Any = spark._jvm
-        if before is None:
-            java.SparkSession.clearActiveSession()
-        else:
-            java.SparkSession.setActiveSession(before._jsparkSession)
-        SparkSession._activeSession = known
+    with _activating:  # what pyspark notes of the active session is of the whole process
+        before, known = SparkSession.getActiveSession(), SparkSession._activeSession
+        try:
+            return spark.createDataFrame(table)
+        finally:
+            java: Any = spark._jvm
+            if before is None:
+                java.SparkSession.clearActiveSession()
+            else:
+                java.SparkSession.setActiveSession(before._jsparkSession)
+            SparkSession._activeSession = known
 
 
 def _forget(*, at_end: bool = False) -> None:

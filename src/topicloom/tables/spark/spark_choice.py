@@ -16,7 +16,7 @@ from topicloom.tables.local.read import LocalReader
 from topicloom.tables.reader import TableReader
 from topicloom.tables.refused import RefusedRows, refused_told
 from topicloom.tables.source import TableSource
-from topicloom.tables.spark.links import shares_disk
+from topicloom.tables.spark.links import check_version, shares_disk
 from topicloom.tables.spark.scratch import new_scratch, remove_scratch
 from topicloom.tables.spark.session import get_session, session_folder, session_runs
 from topicloom.tables.table_files import is_own
@@ -49,6 +49,8 @@ class SparkChoice:
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
             raise UsageError(f"`engine={self.engine}`: it is one of {', '.join(ENGINES)}")
+        if self.given is not None:
+            check_version(self.given)
 
     def reads_here(self, *sources: TableSource, notice: Notice = no_notice) -> bool:
         """Return whether all these tables are read in this process; `notice` hears why one is not."""

@@ -32,7 +32,6 @@ from topicloom.tables.parse_text import (
     parse_files,
     parsed_schema,
 )
-from topicloom.tables.reader import REJECT_COLUMNS, kept_names
 from topicloom.tables.records import Field, FilePlan
 from topicloom.tables.source import DataFile, Resolved, TableSource
 from topicloom.tables.spark.failures import spark_errors
@@ -44,6 +43,7 @@ from topicloom.tables.spark.raw_table import (
     MANY_FILES,
     NO_PATTERNS,
     RawTable,
+    kept_apart,
     quoted_name,
     read_paths,
     spark_path,
@@ -71,7 +71,6 @@ class _TextFiles:
 def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> RawTable:
     """Return the records of text files as tables of Spark; its workers make them."""
     from pyspark import StorageLevel
-    from pyspark.sql import functions as sf
 
     files = _look(spark, source, resolved)
     ddl = _ddl(source.fields)
@@ -86,10 +85,7 @@ def read_text(spark: SparkSession, source: TableSource, resolved: Resolved) -> R
             whole = _files_of(spark, paths, content=content)
             parts.append(map_batches(whole, partial(_with_plans, parse_files, plans), ddl))
     parsed = reduce(lambda one, other: one.unionAll(other), parts).persist(StorageLevel.DISK_ONLY)
-    good, bad = parsed.where("_reason is null"), parsed.where("_reason is not null")
-    rows = good.select(*[quoted_name(field.name) for field in files.wanted])
-    rejects = bad.select(*[sf.col(f"_{name}").alias(name) for name in REJECT_COLUMNS], *kept_names(source))
-    return RawTable(source, rows, rejects, parsed, files.notice, parsed)
+    return kept_apart(source, parsed, [field.name for field in files.wanted], files.notice)
 
 
 def _with_plans(

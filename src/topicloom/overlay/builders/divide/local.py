@@ -136,7 +136,7 @@ class LocalDivide:
         parts = self._groups(self.light, groups[0])
         before = int(self.degree.max(initial=0))
         sizes, counts = np.unique(self.degree[self.degree > 0], return_counts=True)
-        cap = polish_cap(sizes, counts, self.interest.n_nodes)
+        cap = min(polish_cap(sizes, counts, self.interest.n_nodes), before)
 
         def work(number: int, _: int) -> Edges:
             nodes, group = parts[number]

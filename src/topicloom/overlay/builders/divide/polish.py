@@ -2,7 +2,8 @@
 
 Each group's own edges connect its topics by themselves, before and after. So whatever joins the groups stays
 valid, groups may be polished at the same time, and edges beyond a group count only in the degrees of its
-nodes. A group never gets more edges, and no node rises above both the cap and what it had.
+nodes. A group never gets more edges, no node rises above both the cap and what it had, and the cap is never
+above the largest degree there is: so that does not rise either.
 """
 
 from __future__ import annotations
