@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from msgspec.structs import asdict, replace
 
+from topicloom.base.addresses import is_address
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.errors import InputError
@@ -38,9 +39,10 @@ from topicloom.overlay.spark.profile import (
     profile_encoded,
 )
 from topicloom.tables.first_look import check_there
-from topicloom.tables.local.limits import n_parquet_rows
+from topicloom.tables.local.limits import about_rows
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.far_rows import about_far_rows
 from topicloom.tables.spark.origins import count_rows
 from topicloom.tables.spark.read import read_table
 
@@ -121,13 +123,15 @@ def at_any_size(interest: InterestTable) -> Iterator[tuple[LoadedInterest | None
 
 
 def is_large(interest: InterestTable) -> bool:
-    """Return whether a table has so many rows that it stays on Spark: Parquet says so, Spark can be asked."""
+    """Return whether a table has so many rows that it stays on Spark; files tell, or Spark counts."""
     if interest.reads_here():
         return False
     source, progress = interest.source, interest.progress
-    if source.origin is None:
-        return n_parquet_rows(source) > LOCAL_SUBSCRIPTIONS
+    if source.origin is None and not is_address(source.place):
+        return about_rows(source) > LOCAL_SUBSCRIPTIONS
     session = interest.spark.session(progress)
+    if source.origin is None:
+        return about_far_rows(session, source, progress=progress) > LOCAL_SUBSCRIPTIONS
     return count_rows(session, source.origin, progress=progress) > LOCAL_SUBSCRIPTIONS
 
 
