@@ -1,7 +1,4 @@
-"""Through Spark Connect on loopback: build, verify, measure and read, in a process of their own.
-
-A process has either classic sessions or such that go through Connect, never both.
-"""
+"""Through Spark Connect on loopback: everything but the broadcast judge, in a process of its own."""
 
 from __future__ import annotations
 
@@ -11,138 +8,119 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyspark
 import pytest
 
 import topicloom
 from quick_spark import CLUSTER
+from topicloom.tables.spark.java import find_java
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]
 PAIRS = [(f"n{i % 60}", f"t{(i * 7 + i // 60) % 13}") for i in range(300)]
-
-SCRIPT = """
-import json, os, sys, threading, time, traceback, warnings
-
-def fail(*error):
-    traceback.print_exception(*error)
-    os._exit(1)  # threads of the session would keep a failed process
-sys.excepthook = fail
-from pyspark.sql import SparkSession
-
-conf, pairs, folder = json.loads(sys.stdin.read())
-builder = SparkSession.builder.remote("local[2]")
-for key, value in conf.items():
-    builder = builder.config(key, value)
-session = builder.getOrCreate()
-session.conf.set("spark.sql.caseSensitive", "false")
-session.conf.set("spark.sql.ansi.enabled", "false")
-
-import topicloom
-from topicloom.errors import Interrupted, TopicloomError
-from topicloom.overlay.spark.verify import verify_tables
-from topicloom.tables.spark.links import is_connect
-
-warnings.simplefilter("ignore")
-assert is_connect(session)
-seen = []
-
-class Seen:
-    stop = False
-    def now(self): return time.monotonic()
-    def phase(self, name, total=None): seen.append(name)
-    def advance(self, amount=1): seen.append(amount)
-    def should_stop(self): return self.stop
-
-def state():
-    return (sorted(session.conf.getAll.items()), session.getTags(), session.client._progress_handlers)
-
-df = session.createDataFrame([*pairs, *pairs[:3], (None, "x")], "Node string, topic string")
-df = df.selectExpr("Node AS node", "topic", "topic AS TOPIC")
-before = json.dumps(state(), default=str)
-built = topicloom.spark.build(df, "dcbr-m", seed=3, progress=Seen())
-assert built.edges.sparkSession is session
-found = {
-    "edges": [list(row) for row in built.edges.collect()],
-    "summary": [built.summary.engine, built.summary.rejected, built.summary.duplicates],
-    "rejects": built.rejects.count(),
-    "verified": topicloom.spark.verify(df, built.edges).topic_connected,
-    "degree_max": topicloom.spark.measure(df, built.edges)["degree_max"],
-    "split": topicloom.spark.verify(df, built.edges.limit(3)).topics_partitioned,
-}
-bucketed = verify_tables(session, built.interest, built.edges, path="bucketed")
-found["bucketed"] = [bucketed.topic_connected, bucketed.path]
-here = topicloom.spark.build(df, "gm", out=folder)
-found["gm"] = [here.summary.engine, here.edges.count(), topicloom.load_build(folder).n_edges]
-found["files"] = topicloom.spark.read(folder + "/interest.parquet", session=session).count()
-table = folder + ".csv"
-with open(table, "w") as file:
-    file.write("node,topic\\n" + "".join(f"{node},{topic}\\n" for node, topic in pairs))
-found["text"] = topicloom.spark.read(table).count()
-found["state"] = json.dumps(state(), default=str) == before
-
-def paced(batches):
-    time.sleep(1.5)
-    yield from batches
-seen.clear()
-steady = session.createDataFrame(pairs, ["node", "topic"]).repartition(8)
-steady = steady.mapInArrow(paced, "node string, topic string")
-topicloom.spark.read(steady, progress=Seen())
-found["progress"] = any(isinstance(one, float) and 0 < one < 1 for one in seen)
-
-asked = Seen()
-def forever(batches):
-    for batch in batches:
-        time.sleep(60)
-        yield batch
-slow = session.createDataFrame(pairs, ["node", "topic"]).mapInArrow(forever, "node string, topic string")
-threading.Timer(3, lambda: setattr(asked, "stop", True)).start()
-began = time.monotonic()
-try:
-    topicloom.spark.verify(slow, built.edges, progress=asked)
-except Interrupted:
-    found["stopped"] = time.monotonic() - began < 30
-try:
-    topicloom.spark.build(df, "ring-pt", out="s3a://bucket/o")
-except TopicloomError as error:
-    found["address"] = str(error)
-try:
-    topicloom.spark.inspect(session.table("no_such_table"))
-except TopicloomError as error:
-    found["table"] = str(error)
-with open(folder + ".json", "w") as file:
-    json.dump(found, file)
-os._exit(0)  # the server ends when nobody is left
-"""
+SECONDS = 480  # about 90 on a machine with nothing else to do; then every thread tells where it stands
 
 
-def test_everything_works_through_connect(tmp_path):
-    root = Path(__file__).parent.parent
-    given = json.dumps([{**CLUSTER, "spark.ui.showConsoleProgress": "false"}, PAIRS, str(tmp_path / "o")])
-    log = tmp_path / "log"
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What the program has found."""
+    folder = tmp_path_factory.mktemp("connect")
+    write_tables(folder)
+    (folder / "java").mkdir()
+    given = [{**CLUSTER, "spark.ui.showConsoleProgress": "false"}, PAIRS, str(folder), SECONDS]
+    tests, log = Path(__file__).parent, folder / "log"
+    # Nothing of the shell around: a proxy, another Spark or its settings, a Python of another version.
+    environment = {
+        **{name: os.environ[name] for name in ("HOME", "PATH", "TMPDIR") if name in os.environ},
+        "PYTHONPATH": f"{tests.parent / 'src'}",
+        "PYSPARK_PYTHON": sys.executable,  # the server starts its workers: a bare python3 else
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+        "JAVA_HOME": str(find_java().home(folder / "java")),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_TESTING": "1",  # any free port
+    }
     with log.open("wb") as told:  # no pipe: Java would keep it open
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            input=given.encode(),
+            [sys.executable, str(tests / "connect_session.py")],
+            input=json.dumps(given).encode(),
             stdout=told,
             stderr=told,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(root / "src"),
-                "PYSPARK_PYTHON": sys.executable,  # the server starts its workers: a bare python3 else
-                "SPARK_TESTING": "1",  # any free port
-            },
-            timeout=300,
+            env=environment,
+            cwd=folder,  # where the catalog has its tables
+            timeout=SECONDS + 30,
         )
-    assert done.returncode == 0, log.read_text()[-3000:]
-    found = json.loads((tmp_path / "o.json").read_text())
+    assert done.returncode == 0, log.read_text(errors="replace")[-5000:]
+    return json.loads((folder / "found.json").read_text())
+
+
+def write_tables(folder: Path) -> None:
+    """The same interest in several kinds of files, and builds of it."""
     wants = topicloom.Interest.from_pairs(PAIRS)
-    here = topicloom.build(wants, "dcbr-m", seed=3)
+    text = "node,topic\n" + "".join(f"{node},{topic}\n" for node, topic in PAIRS)
+    (folder / "wants.csv").write_text(text)
+    (folder / "folder").mkdir()
+    for number in range(3):
+        part = wants.to_arrow().slice(number * 100, 100)
+        pq.write_table(part, folder / "folder" / f"part {number}+%41.parquet")
+    for topic in ("t0", "t1"):
+        (folder / "days" / f"topic={topic}").mkdir(parents=True)
+        (folder / "days" / f"topic={topic}" / "a.csv").write_text("node\na\nb\r")
+    (folder / "days" / "_SUCCESS").touch()
+    topicloom.build(wants, "gm").save(folder / "built")
+    # As Spark leaves a build at an address: tables in folders of their own, with a list of their files.
+    remote = folder / "remote"
+    remote.mkdir()
+    summary = json.loads((folder / "built" / "summary.json").read_text())
+    summary["tables"] = {name: f"tables/write-1/{name}" for name in ("edges.parquet", "interest.parquet")}
+    (remote / "summary.json").write_text(json.dumps(summary))
+    for name, place in summary["tables"].items():
+        (remote / place).mkdir(parents=True)
+        table = pq.read_table(folder / "built" / name)
+        pq.write_table(table, remote / place / "part-0.parquet")
+        listed = {"rows": table.num_rows, "files": ["part-0.parquet"]}
+        (remote / place / "_files.json").write_text(json.dumps(listed))
+    (folder / "empty").mkdir()
+    (folder / "delta" / "_delta_log").mkdir(parents=True)
+    (folder / "delta" / "_delta_log" / "0.json").write_text("{}")
+    pq.write_table(pa.table({"node": ["a"], "topic": ["x"]}), folder / "delta" / "a.parquet")
+    (folder / "mixed" / "inner").mkdir(parents=True)
+    (folder / "mixed" / "inner" / "a.csv").write_text(text)
+
+
+def test_dataframes(found):
+    wants = topicloom.Interest.from_pairs(PAIRS)
+    here, rings = topicloom.build(wants, "dcbr-m", seed=3), topicloom.build(wants, "ring-pt")
     assert found["edges"] == here.overlay.to_pandas().to_numpy().tolist()
     assert found["summary"] == ["spark", 1, len(PAIRS) + 3 - wants.n_subscriptions] and found["rejects"] == 1
-    assert found["verified"] and found["degree_max"] == here.degree_max and found["split"] > 0
-    assert found["bucketed"] == [True, "bucketed"]
+    assert found["verified"] and found["split"] > 0 and found["bucketed"] == [True, "bucketed"]
     edges = topicloom.build(wants, "gm").n_edges
     assert found["gm"] == ["local", edges, edges]
-    assert found["files"] == found["text"] == wants.n_subscriptions
-    assert [found["progress"], found["state"], found["stopped"]] == [True, True, True]
-    assert found["address"].startswith("s3a://bucket/o: Spark Connect cannot list")
-    assert found["table"].startswith("there is no")
+    assert found["rings"] == rings.overlay.to_pandas().to_numpy().tolist()
+    measured = topicloom.measure(wants, rings, certify=True)
+    assert found["measured"] == {key: measured[key] for key in found["measured"]}
+    assert found["inspected"] == found["large profile"] == topicloom.inspect(wants).components
+    assert found["here"] == [wants.n_subscriptions, rings.n_edges]
+    assert found["catalog"] == wants.n_subscriptions and found["no table"].startswith("there is no")
+    degree, bound, method = found["large"]
+    assert degree == rings.degree_max and method.endswith("on Spark")
+    assert 0 < bound <= measured["edges_bound"] and 0 < found["certificate"] <= measured["edges_bound"]
+    assert found["address"].startswith("s3a://bucket/o: Spark Connect cannot write")
+    assert found["state"]
+
+
+def test_files_that_only_spark_sees(found):
+    count = topicloom.Interest.from_pairs(PAIRS).n_subscriptions
+    assert found["counts"] == dict.fromkeys(("wants.csv", "folder", "built", "remote"), count) | {"days": 4}
+    assert found["shared"] == count
+    edges = topicloom.build(topicloom.Interest.from_pairs(PAIRS), "gm").n_edges
+    assert found["built"] == found["remote"] == [True, edges, edges]
+    assert found["cut"] == count and found["elsewhere"] == 4
+    assert found["nowhere.csv"] == "no such file or folder: file:///nowhere.csv"
+    assert "holds no data file" in found["empty"] and "is a Delta table" in found["delta"]
+    assert found["mixed"].startswith("folder file:///mixed holds another folder, inner")
+    assert found["relative"] == "wants.csv lies where Spark runs, on another machine: give its whole path"
+
+
+def test_progress_and_a_stop(found):
+    assert found["progress"] and found["stopped"]

@@ -136,6 +136,17 @@ def test_a_folder_is_taken_up_again_for_the_same_rows_only(spark, tmp_path):
     assert pq.read_table(tmp_path / "o" / "edges.parquet").num_rows == 2
 
 
+def test_a_build_at_an_address_is_edges_and_may_have_bounds(spark, tmp_path):
+    df, out = spark.createDataFrame(WANTS, ["node", "topic"]), f"file://{tmp_path}/o"
+    built = topicloom.spark.build(df, "ring-pt", out=out, certify=True)
+    assert built.summary.certificate.gap == 0.0 and "on Spark" in built.summary.certificate.bound_method
+    assert topicloom.spark.verify(df, out).edges == 2 and topicloom.spark.measure(df, out)["edges"] == 2
+    other = spark.createDataFrame([*WANTS, ("d", "y")], ["node", "topic"])
+    with pytest.raises(InputError, match="was made for another interest"):
+        topicloom.spark.verify(other, out)
+    assert topicloom.spark.build(df, "gm", certify=True).summary.certificate.edges_bound == 2
+
+
 def test_edges_that_prove_nothing_are_counted(spark):
     df = spark.createDataFrame(WANTS, ["node", "topic"])
     odd = [*LINKS, ("b", "a"), ("a", "a"), ("a", "nobody"), (None, "a")]

@@ -57,12 +57,50 @@ def test_the_same_table_by_every_name(cli, tables, tmp_path):
         "export", "graphml", *named, "--edges-table", "shop.links", "--out", tmp_path / "graph"
     )
     assert code == 0 and any((tmp_path / "graph").iterdir()), err
+    code, out, err = cli("compare", *named, "--algorithms", "gm,star", "--json")
+    assert code == 0 and [row["edges"] for row in json.loads(out)["rows"]] == [2, 2], err
+    code, out, err = cli("simulate", *query, "--set", "seconds=5", "--json")
+    assert code == 0 and json.loads(out)["nodes"] == 3, err
+    code, out, err = cli(
+        "improve", orc, "--input-format=orc", "--edges-sql", "SELECT * FROM shop.links", "--rounds=1",
+        "--out", tmp_path / "better", "--json",
+    )  # fmt: skip
+    assert code == 0 and json.loads(out)["edges"] == 2, err
+
+
+def test_the_log_of_messages_by_a_name(cli, spark, tables, tmp_path):
+    messages = [(f"p{number % 3}", float(number), number % 10.0) for number in range(60)]
+    spark.createDataFrame(messages, "publisher string, time double, price double").write.saveAsTable(
+        "shop.log"
+    )
+    (tmp_path / "subs.csv").write_text("user,subscription,attribute,low,high\nu,s,price,2,5\n")
+    command = ["content", "traffic", "--subscriptions", tmp_path / "subs.csv", "--json"]
+    found = {}
+    for name, log in {
+        "table": ["--log-table", "shop.log"],
+        "sql": ["--log-sql", "SELECT price, time, publisher FROM shop.log"],
+    }.items():
+        code, out, err = cli(*command, *log, "--out", tmp_path / name)
+        assert code == 0 and json.loads(out)["log_rows"] == 60, err
+        found[name] = json.loads(out) | {"seconds": 0}
+    assert found["table"] == found["sql"] and found["table"]["dropped"] == 42
+    for log, said in (
+        ([], "--log is missing"),
+        (["--log", "x.csv", "--log-table", "shop.log"], "--log x.csv and --log-table both name the table"),
+        (["--log-option", "a=b"], "--log-option is for --log-input-format or --log-table"),
+    ):
+        code, _, err = cli(*command, *log, "--out", tmp_path / "no")
+        assert code == 2 and said in err, err
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--table", "shop.none"], "there is no table shop.none: check its name, with catalog and schema"),
+        (
+            ["--table", "shop.none"],
+            "there is no table shop.none: check its name, with catalog and schema; catalogs come with "
+            "--spark-conf, that of Hive with --spark-conf spark.sql.catalogImplementation=hive",
+        ),
         (["--table", "no.such.wants"], "Spark knows no catalog for table no.such.wants"),
         (["--table", " "], "--table is empty"),
         (["--table", "shop.wants", "--sql", "SELECT 1"], "--table and --sql both name the table"),

@@ -29,6 +29,7 @@ def build(
     threads: int | None = None,
     subscribers_only: bool = False,
     strict: bool = False,
+    certify: bool = False,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> SparkBuilt:
@@ -42,11 +43,13 @@ def build(
     With `out` the result is also a build folder, which workers must be able to write, and an unfinished run
     can be taken up with `resume`, where the DataFrame has the same rows. Without it nothing is written
     anywhere: tables stay with the executors. Rows without a node or a topic are refused, counted in
-    `.summary.rejected` and listed in `.rejects`; with `strict` they are an error.
+    `.summary.rejected` and listed in `.rejects`; with `strict` they are an error. With `certify`
+    `.summary.certificate` has lower bounds for every overlay of this interest, and the gaps of this one.
     """
     check_whole("seed", seed)
     check_whole("threads", threads, least=1, none=True)
-    for name, value in {"resume": resume, "subscribers_only": subscribers_only, "strict": strict}.items():
+    flags = {"resume": resume, "subscribers_only": subscribers_only, "strict": strict, "certify": certify}
+    for name, value in flags.items():
         check_flag(name, value)
     table = table_of(
         df,
@@ -57,7 +60,16 @@ def build(
         progress=clock(progress),
     )
     place = None if out is None else str(out) if isinstance(out, str) else str(check_path("out", out))
-    return built_of(table, algorithm, parameters, out=place, resume=resume, seed=seed, threads=threads)
+    return built_of(
+        table,
+        algorithm,
+        parameters,
+        out=place,
+        resume=resume,
+        seed=seed,
+        threads=threads,
+        certify=certify,
+    )
 
 
 def verify(

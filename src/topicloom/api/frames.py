@@ -107,8 +107,14 @@ def session_of(df: Any, argument: str) -> SparkSession:
 def edges_of(
     table: InterestTable, edges: DataFrame | EdgesLike, u_column: str | None, v_column: str | None
 ) -> TableSource:
-    """Return edges beside an interest: a DataFrame, or whatever else has edges, sent to Spark."""
+    """Return edges beside an interest: a DataFrame, a build at an address, or other edges, sent to Spark."""
     session = table.spark.session()
+    columns: dict[str, Any] = {
+        "first": column_choice("u_column", u_column),
+        "second": column_choice("v_column", v_column),
+    }
+    if isinstance(edges, str) and is_address(edges):
+        return edges_source(edges, **columns)
     if is_spark(edges):
         if not shares_tables(session, session_of(edges, "edges")):
             raise refuse("edges", "a DataFrame of the same session as `df`, or edges in this process", edges)
@@ -117,11 +123,7 @@ def edges_of(
         rows = as_rows(edges)
         rows = rows.to_arrow() if isinstance(rows, Overlay) else rows
         frame = arrow_frame(session, rows.cast(pa.schema([(name, pa.string()) for name in ("u", "v")])))
-    return edges_source(
-        origin=Origin(frame=frame),
-        first=column_choice("u_column", u_column),
-        second=column_choice("v_column", v_column),
-    )
+    return edges_source(origin=Origin(frame=frame), **columns)
 
 
 def built_of(
@@ -133,15 +135,17 @@ def built_of(
     resume: bool,
     seed: int,
     threads: int | None,
+    certify: bool = False,
 ) -> SparkBuilt:
     """Build what `topicloom.spark.build` promises."""
     name = algorithm or (FALLBACK if table.spark.engine == "spark" else DEFAULT)
     checked = check_parameters(name, parameters)
     session = table.spark.session()
     fixed = bool(parameters)
-    request = BuildRequest(name, checked, seed, threads, named=algorithm is not None, fixed=fixed)
+    named = algorithm is not None
+    request = BuildRequest(name, checked, seed, threads, certify=certify, named=named, fixed=fixed)
     choice = table.spark
-    if "spark" in BUILDERS[name].engines and algorithm is not None:
+    if "spark" in BUILDERS[name].engines and named:
         choice = SparkChoice(engine="spark", given=session)
     table = InterestTable(
         table.source, choice, table.subscribers_only, table.strict, table.notice, table.progress

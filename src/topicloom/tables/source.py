@@ -150,22 +150,27 @@ def limits_source(path: str | os.PathLike[str], what: str, encoding: str = UTF8)
     return TableSource(os.fspath(path), LIMITS[what], what=what, options=options, encoding=encoding)
 
 
-def records_source(path: str, what: str, fields: Sequence[Field] = ()) -> TableSource:
+def records_source(
+    path: str, what: str, fields: Sequence[Field] = (), *, origin: Origin | None = None
+) -> TableSource:
     """Describe a table whose columns are known by their names; `what` it is, for messages."""
-    return TableSource(path, tuple(fields), what=what, options=BY_HEADER, by_name=True)
+    shown = path if origin is None else origin.shown
+    return TableSource(shown, tuple(fields), what=what, options=BY_HEADER, by_name=True, origin=origin)
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
     """One file of a table: where Spark finds it, and what the user calls it.
 
-    `partition` are columns and values that the names of the folders around it tell.
+    `partition` are columns and values that the names of the folders around it tell; `size` are its bytes, as
+    far as a listing has told.
     """
 
     path: str
     shown: str
     compression: str | None
     partition: tuple[tuple[str, str | None], ...] = ()
+    size: int | None = None
 
     @property
     def name(self) -> str:

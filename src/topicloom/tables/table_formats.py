@@ -11,7 +11,7 @@ from topicloom.errors import InputError
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 # A folder or file that tells a format, by name, and how Spark reads that format.
-_LOGS = {
+LOGS = {
     "_delta_log": ("a Delta table", "format('delta').load"),
     ".hoodie": ("a Hudi table", "format('hudi').load"),
     "_spark_metadata": ("the output of a streaming query", "parquet"),
@@ -24,7 +24,7 @@ def refuse_other_formats(path: str, names: set[str], inside: Callable[[str], set
 
     `names` is what the folder holds, `inside` returns what one of its folders holds.
     """
-    found = next((_LOGS[name] for name in _LOGS if name in names), None)
+    found = next((LOGS[name] for name in LOGS if name in names), None)
     if found is None and "metadata" in names and any(map(_ICEBERG.fullmatch, inside("metadata"))):
         found = ("an Iceberg table", "format('iceberg').load")
     if found is not None:

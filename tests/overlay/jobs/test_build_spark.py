@@ -118,7 +118,7 @@ def test_auto_picks_by_size_and_says_so(cli, table, tmp_path, monkeypatch):
     assert (json.loads(stdout)["algorithm"], json.loads(stdout)["engine"]) == ("dcbr-m", "spark")
     assert "dcbr-m: no algorithm was named" in said and "engine spark: " in said
     code, stdout, said = cli("build", table, *RING, "--out", tmp_path / "d", "--json", "--certify")
-    assert json.loads(stdout)["engine"] == "local" and "--certify needs the interest in memory" in said
+    assert json.loads(stdout)["engine"] == "spark" and json.loads(stdout)["edges_bound"] > 0
 
 
 def test_an_unfinished_run_is_taken_up_only_when_asked_and_only_by_the_same_request(
@@ -131,9 +131,8 @@ def test_an_unfinished_run_is_taken_up_only_when_asked_and_only_by_the_same_requ
     assert cli("compare", table, "--algorithms", "gm,star", "--out", out)[0] == 2
     caps = tmp_path / "caps.csv"
     caps.write_text("node,cap\n*,3\n")
-    for option in (["--caps", caps], ["--certify"]):
-        code, _, said = cli("build", table, "--out", out, "--resume", *option)
-        assert code == 2 and f"{option[0]} needs the interest in memory" in said
+    code, _, said = cli("build", table, "--out", out, "--resume", "--caps", caps)
+    assert code == 2 and "--caps needs the interest in memory" in said
     code, _, said = cli("build", table, *DCBR, "--seed", "9", "--engine", "spark", "--out", out, "--resume")
     assert code == 2 and "begun with another seed (0, now 9)" in said
     code, _, said = cli(
@@ -159,6 +158,27 @@ def test_resume_goes_on_and_a_whole_build_has_nothing_left_to_do(cli, table, out
     assert code == 0 and "is whole already" in said
     assert json.loads(stdout) == json.loads((out / "summary.json").read_text())
     code, _, said = cli("build", table, *DCBR, "--seed", "9", "--engine", "spark", "--out", out, "--resume")
+    assert code == 2 and "holds a finished build of another request" in said
+
+
+def test_bounds_are_a_phase_that_is_kept(cli, table, tmp_path, monkeypatch):
+    out, command = tmp_path / "out", ["build", table, *RING, "--engine", "spark", "--out", tmp_path / "out"]
+    with monkeypatch.context() as patch:
+        patch.setattr(build_spark, "certify_by_nodes", broken)
+        assert cli(*command, "--certify")[0] == 2
+    code, stdout, said = cli(*command, "--resume", "--certify", "--json")
+    assert code == 0 and "going on after: ingest, rings, write, verify" in said and "certify: " in said
+    built = json.loads(stdout)
+    assert built == json.loads((out / "summary.json").read_text())
+    assert built["seconds"]["certify"] == built["phases"]["certify"] > 0
+    assert built["seconds"]["build"] < sum(built["phases"].values()) - built["phases"]["certify"]
+    measured = json.loads(cli("measure", out, out, "--engine", "spark", "--certify", "--json")[1])
+    for key in ("edges_bound", "degree_max_bound", "gap", "degree_max_gap", "bound_method"):
+        assert built[key] == measured[key], key
+    exact = json.loads(cli("measure", out, out, "--certify", "--json")[1])
+    assert 0 < built["edges_bound"] <= exact["edges_bound"] and built["gap"] >= exact["gap"] > 0
+    assert "is whole already" in cli(*command, "--resume", "--certify")[2]
+    code, _, said = cli(*command, "--resume")
     assert code == 2 and "holds a finished build of another request" in said
 
 
@@ -223,10 +243,7 @@ def test_a_run_that_fails_at_once_leaves_nothing(cli, tmp_path):
         ),
         (["--engine", "cloud"], "--engine cloud: it is one of auto, local, spark"),
         (["--engine", "local", "--resume"], "--resume: only --engine spark"),
-        (
-            ["--engine", "spark", "--certify", "--algorithm", "dcbr-m"],
-            "--certify needs the interest in memory",
-        ),
+        (["--engine", "spark", "--caps", "caps.csv"], "--caps needs the interest in memory"),
         (["--engine", "spark", "--set", "work=3"], "name it, for --set"),
     ],
 )

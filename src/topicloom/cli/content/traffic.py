@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
 
 from topicloom.base.counts import counted
 from topicloom.cli.console import Screen
 from topicloom.cli.options import EngineOptions
+from topicloom.cli.spark_tables import named_table
 from topicloom.content.jobs.traffic import DEFAULT_CHANNELS, TrafficTask, make_traffic
 from topicloom.content.jobs.traffic_folder import TrafficSummary
 from topicloom.content.traffic.price_files import PriceFiles
 from topicloom.errors import UsageError
 from topicloom.tables.folder import REJECTS
 
+if TYPE_CHECKING:
+    from topicloom.tables.origins import Origin
+
 EXAMPLES = """
 topicloom content traffic --log log.parquet --subscriptions subs.csv --out problem
 topicloom content traffic --log log.csv --subscriptions subs.csv --out problem --channels exact
 topicloom content traffic --log log.csv --subscriptions subs.csv --out problem --brokers brokers.csv
       --regions regions.csv --region-prices prices.csv
+topicloom content traffic --log-table shop.messages --subscriptions subs.csv --out problem
 """
 
 
@@ -39,18 +46,41 @@ class PriceOptions(PriceFiles):
     region_prices: Annotated[str | None, "Columns a, b, price: between and within regions."] = None
 
 
-def traffic(
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """A log that is no file."""
+
+    PANEL: ClassVar[str] = "Log"
+
     log: Annotated[
         str,
         "Messages: columns publisher, time (seconds or ISO 8601) and a column of numbers for each "
         "attribute; CSV, TSV, JSON lines or Parquet, a file or a folder of files.",
-    ],
+    ] = ""
+    log_table: Annotated[str | None, "A table of Spark's catalog instead.", "NAME"] = None
+    log_sql: Annotated[str | None, "The result of a query of Spark instead.", "QUERY"] = None
+    log_input_format: Annotated[str | None, "A format that Spark reads by itself.", "FORMAT"] = None
+    log_option: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option for that format or table.")
+    ] = None
+
+    def origin(self) -> Origin | None:
+        """Return the log, where Spark finds it by itself."""
+        named = self.log_table, self.log_sql, self.log_input_format, self.log_option
+        found = named_table(self.log, "--log", *named, {}, prefix="log_")
+        if found is None and not self.log:
+            raise UsageError("--log is missing; name a table of messages")
+        return found
+
+
+def traffic(
     subscriptions: Annotated[
         str,
         "What users want: columns user, subscription, attribute, low, high. A range is low <= value "
         "< high; rows of one subscription are joined by and, subscriptions of a user by or.",
     ],
     out: Annotated[Path, "Folder of the content problem; prices in it stay."],
+    log: LogOptions,
     prices: PriceOptions,
     spark: EngineOptions,
     screen: Screen,
@@ -65,18 +95,20 @@ def traffic(
 
     A rate is messages per second over the log's span. Messages that no channel holds are dropped.
     """
+    origin = log.origin()
     with screen.working() as progress:
         found = make_traffic(
             TrafficTask(
-                log,
+                log.log if origin is None else origin.shown,
                 subscriptions,
                 out,
-                spark.choice(log, subscriptions),
+                spark.choice(*([log.log, subscriptions] if origin is None else [])),
                 channels=_channels(channels),
                 prices=prices,
                 strict=strict,
                 notice=screen.notice,
                 progress=progress,
+                origin=origin,
             )
         )
     screen.report(found, *_told(found, out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +38,7 @@ from topicloom.errors import InputError, UsageError
 from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS
 from topicloom.tables.local.table import LocalTable
+from topicloom.tables.origins import Origin
 from topicloom.tables.parse_text import REJECTED
 from topicloom.tables.reader import (
     TableRead,
@@ -63,7 +65,10 @@ RESERVED = (PUBLISHER, TIME, *REJECTED)
 
 @dataclass(frozen=True, slots=True)
 class TrafficTask:
-    """Which tables become which folder; `channels` is the most channels to make, None: all there are."""
+    """Which tables become which folder; `channels` is the most channels to make, None: all there are.
+
+    A log that is no file has an `origin`, and `log` is what messages call it.
+    """
 
     log: str
     subscriptions: str
@@ -74,6 +79,7 @@ class TrafficTask:
     strict: bool = False
     notice: Notice = no_notice
     progress: Progress = SILENT
+    origin: Origin | None = None
 
     def check(self) -> None:
         """Refuse what is bound to fail, before any work begins."""
@@ -88,9 +94,13 @@ class TrafficTask:
 
     def sources(self) -> list[TableSource]:
         """Return all tables that are read: the log, the subscriptions, those of prices."""
-        named = {"log": self.log, "subscriptions": self.subscriptions}
+        named = {"subscriptions": self.subscriptions}
         named |= {name: getattr(self.prices, name) for name in self.prices.given()}
-        return [records_source(path, what) for what, path in named.items()]
+        return [self.log_source(), *(records_source(path, what) for what, path in named.items())]
+
+    def log_source(self, fields: Sequence[Field] = ()) -> TableSource:
+        """Return the log with these columns."""
+        return records_source(self.log, "log", fields, origin=self.origin)
 
 
 def make_traffic(task: TrafficTask) -> TrafficSummary:
@@ -103,7 +113,7 @@ def make_traffic(task: TrafficTask) -> TrafficSummary:
     laps.end("subscriptions")
     prices = read_prices(reader, task.prices, notice=task.notice, progress=progress)
     laps.end("prices")
-    log = records_source(task.log, "log", log_columns(boxes.attributes, task.subscriptions))
+    log = task.log_source(log_columns(boxes.attributes, task.subscriptions))
     raw = reader.read(log, progress=progress)
     with task.spark.workspace(task.out, starts=False, progress=progress) as work:
         try:

@@ -91,7 +91,7 @@ def _for_spark(task: BuildTask, interest: Interest | EncodedInterest) -> BuildTa
     request, count = task.request, interest.n_subscriptions
     if count > LOCAL_SUBSCRIPTIONS and task.in_memory is None:
         request = request.settled(interest)
-    engine, reason = choose_engine(request.algorithm, count, in_memory=task.in_memory)
+    engine, reason = choose_engine(request.algorithm, count)
     if engine != "spark":
         return None
     request = replace(request, engine_reason=reason)
@@ -112,7 +112,7 @@ def _build_here(task: BuildTask, loaded: LoadedInterest, began: float) -> BuildS
     request = replace(task.request, constraints=constraints, start=start).settled(loaded.interest)
     if task.engine == "auto":
         count = loaded.interest.n_subscriptions
-        _, reason = choose_engine(request.algorithm, count, in_memory=task.in_memory)
+        _, reason = choose_engine(request.algorithm, count)
         request = replace(request, engine_reason=reason)
     _remark_reasons(task, request)
     if remark := wildcards_told(wildcard_topics(loaded.interest.topic_ids)):

@@ -44,6 +44,7 @@ from topicloom.overlay.spark.run_address import (
 from topicloom.overlay.spark.run_kept import KeptRun
 from topicloom.tables.folder import REJECTS
 from topicloom.tables.spark.kept_place import KeptStore
+from topicloom.tables.spark.links import require_files
 from topicloom.tables.spark.remote_files import RemoteFolder
 from topicloom.tables.spark.session import arrow_frame
 from topicloom.tables.spark.spark_choice import SparkChoice
@@ -200,6 +201,7 @@ class _Remote:
         return RemoteFolder(self.spark.session(self.progress), self.address)
 
     def check(self, *, resume: bool) -> None:
+        require_files(self.spark.session(self.progress), self.address)
         if not resume or read_finished(self.folder) is None:
             check_usable(self.folder, resume=resume)
 

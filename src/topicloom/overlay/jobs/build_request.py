@@ -131,8 +131,6 @@ class BuildTask:
     @property
     def in_memory(self) -> str | None:
         """Return an option that needs the interest in memory, if one was given."""
-        if self.request.certify:
-            return "`certify`"
         return next((f"`{kind}`" for kind in self.limits.kinds()), None)
 
     @property
@@ -175,7 +173,7 @@ def check_collected(task: BuildTask) -> None:
         )
 
 
-def choose_engine(algorithm: str, subscriptions: int, *, in_memory: str | None) -> tuple[str, str]:
+def choose_engine(algorithm: str, subscriptions: int) -> tuple[str, str]:
     """Return what `--engine auto` means for this builder and so many subscriptions, and why.
 
     The reason is empty where nobody needs to be told.
@@ -186,8 +184,6 @@ def choose_engine(algorithm: str, subscriptions: int, *, in_memory: str | None) 
     if subscriptions <= LOCAL_SUBSCRIPTIONS:
         why = f"{size}, up to {LOCAL_SUBSCRIPTIONS:,} are built in this process; or give `engine=spark`"
         return "local", f"engine local: {why}"
-    if in_memory is not None:
-        return "local", f"engine local: {in_memory} needs the interest in memory"
     why = f"{size}, more than the {LOCAL_SUBSCRIPTIONS:,} that are built in this process"
     return "spark", f"engine spark: {why}; `engine=local` does so all the same"
 

@@ -17,6 +17,7 @@ from msgspec.structs import asdict
 from msgspec.structs import replace as replace_fields
 
 from topicloom.base.parameters import plain_name
+from topicloom.base.summaries import UNSET, UnsetType
 from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
@@ -24,12 +25,14 @@ from topicloom.overlay.jobs.build_place import BuildPlace, KeptBuild
 from topicloom.overlay.jobs.build_request import BuildTask, summarise_build
 from topicloom.overlay.jobs.verify import check_judged, judge
 from topicloom.overlay.measures.names import wildcards_told
-from topicloom.overlay.model.build import BuildHead, BuildSummary
+from topicloom.overlay.model.build import BuildHead, BuildSummary, Certificate
 from topicloom.overlay.model.build_folder import EDGES, INTEREST
 from topicloom.overlay.model.run import Run, TablesOnly
 from topicloom.overlay.model.verdict import VerdictSummary
-from topicloom.overlay.spark.builders import SPARK_BUILDERS
+from topicloom.overlay.spark.builders import SPARK_BUILDERS, SparkBuild
+from topicloom.overlay.spark.certify import certify_by_nodes
 from topicloom.overlay.spark.encode import EncodedInterest, InterestRead
+from topicloom.overlay.spark.profile import count_components
 from topicloom.overlay.spark.write_build import write_build
 from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS
@@ -46,7 +49,7 @@ from topicloom.version import __version__
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INGEST, WRITE, VERIFY = "ingest", "write", "verify"
+INGEST, WRITE, VERIFY, CERTIFY = "ingest", "write", "verify", "certify"
 TABLES = ("nodes", "topics", "pairs")  # of an encoded interest
 # What of a table's source must be the same for a run to be resumed.
 ASKED_OF_TABLE = (
@@ -96,7 +99,7 @@ def _build(
     """Go on with the task after its tables were opened."""
     session = task.table.spark.session(task.progress)
     asked |= _seen(task, session, read, raw)
-    if task.resume and (done := _finished(task.out, asked)) is not None:
+    if task.resume and (done := _finished(task, asked)) is not None:
         task.remark(f"{task.out} is whole already: nothing was left to do")
         return done
 
@@ -168,15 +171,20 @@ def _run(
             f"{verdict.edges:,} of {build.n_edges:,} edges are in the result: the tables of {task.out} were "
             "changed while it was made; begin anew"
         )
+    certificate: Certificate | UnsetType = UNSET
+    if request.certify:
+        certificate = run.keep(CERTIFY, Certificate, lambda _: _certify(task, encoded, build, verdict))
     phases = run.seconds()
+    after = {name: phases[name] for name in (VERIFY, CERTIFY) if name in phases}
     seconds = {
         "ingest": phases[INGEST],
-        "build": sum(taken for name, taken in phases.items() if name not in (INGEST, VERIFY)),
-        "verify": phases[VERIFY],
+        "build": sum(taken for name, taken in phases.items() if name not in (INGEST, *after)),
+        **after,
         "total": progress.now() - began,
     }
     summary = summarise_build(request, "spark", encoded, build, verdict, phases, seconds)
-    summary = replace_fields(summary, spark=run.spark(), request=_digest(asked))
+    digest = _digest(task, asked)
+    summary = replace_fields(summary, certificate=certificate, spark=run.spark(), request=digest)
     tables = {EDGES: (WRITE, EDGES), INTEREST: (WRITE, INTEREST)}
     if encoded.rejected:
         tables[REJECTS] = (INGEST, REJECTS)
@@ -211,8 +219,13 @@ def _seen(
     return {"interest rows": rows_signature(raw, progress=task.progress)}
 
 
-def _digest(asked: Mapping[str, Any]) -> str:
-    """Return a short text by which a finished build can tell whether it is the one asked for."""
+def _digest(task: BuildTask, asked: Mapping[str, Any]) -> str:
+    """Return a short text by which a finished build can tell whether it is the one asked for.
+
+    Bounds are a phase of their own: a run may be taken up with them or without, but a whole build has them
+    or not.
+    """
+    asked = {**asked, "certify": True} if task.request.certify else asked
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:32]
 
 
@@ -256,15 +269,28 @@ def _verify(task: BuildTask, run: Run, encoded: EncodedInterest) -> VerdictSumma
     return verdict.summary()
 
 
+def _certify(
+    task: BuildTask, encoded: EncodedInterest, build: SparkBuild, verdict: VerdictSummary
+) -> Certificate:
+    """Bound every overlay of the interest, which stays a table here too."""
+    session, progress = task.table.spark.session(task.progress), task.progress
+    figures = {"edges": build.n_edges, "degree_max": build.degree_max}
+    figures["topic_connected"] = verdict.topic_connected
+    with spark_errors(task.table.source.path):
+        components = count_components(session, encoded, progress=progress)
+        return certify_by_nodes(session, encoded, figures, components=components, progress=progress)
+
+
 # --- ending --------------------------------------------------------------------------------------------
 
 
-def _finished(out: BuildPlace, asked: Mapping[str, Any]) -> BuildSummary | None:
+def _finished(task: BuildTask, asked: Mapping[str, Any]) -> BuildSummary | None:
     """Return the summary of a whole build of the same request, when there is nothing to take up."""
+    out = task.out
     head = out.finished(BuildHead)
     if head is None:
         return None
-    if head.request != _digest(asked):
+    if head.request != _digest(task, asked):
         raise InputError(
             f"`resume`: {out} holds a finished build of another request; leave `resume` out to replace it"
         )

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from msgspec.structs import asdict, replace
 
+from topicloom.base.addresses import is_address
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET, Figures, Seconds, Summary, UnsetType
 from topicloom.errors import InputError
@@ -40,10 +41,11 @@ from topicloom.overlay.spark.profile import (
     profile_encoded,
 )
 from topicloom.tables.first_look import check_there
-from topicloom.tables.local.limits import n_parquet_rows
+from topicloom.tables.local.limits import about_rows
 from topicloom.tables.reader import TableRead
 from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.far_rows import about_far_rows
 from topicloom.tables.spark.kept_place import KeptStore
 from topicloom.tables.spark.links import shares_disk
 from topicloom.tables.spark.raw_table import RawTable
@@ -120,7 +122,7 @@ def at_any_size(interest: InterestTable) -> Iterator[tuple[LoadedInterest | None
         if interest.spark.engine != "spark":
             if interest.source.origin is not None:  # its rows are counted where they are kept
                 raw = opened.enter_context(interest.opened())
-            if not _is_large(interest, raw):
+            if not is_large(interest, raw):
                 loaded = interest.load(raw)
                 opened.close()
                 yield loaded, None
@@ -146,11 +148,16 @@ def _place(interest: InterestTable) -> Iterator[str]:
         store.release()
 
 
-def _is_large(interest: InterestTable, raw: RawTable | None) -> bool:
-    """Return whether a table has so many rows that it stays on Spark: Parquet says so, Spark can be asked."""
+def is_large(interest: InterestTable, raw: RawTable | None = None) -> bool:
+    """Return whether a table has so many rows that it stays on Spark; files tell, or Spark counts."""
     if raw is not None:
         return raw.tally(progress=interest.progress)["rows"] > LOCAL_SUBSCRIPTIONS
-    return not interest.reads_here() and n_parquet_rows(interest.source) > LOCAL_SUBSCRIPTIONS
+    if interest.reads_here():
+        return False
+    source, progress = interest.source, interest.progress
+    if not is_address(source.place):
+        return about_rows(source) > LOCAL_SUBSCRIPTIONS
+    return about_far_rows(interest.spark.session(progress), source, progress=progress) > LOCAL_SUBSCRIPTIONS
 
 
 def _measure_there(

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from topicloom.base.addresses import is_address
 from topicloom.errors import InputError
+from topicloom.tables.file_plans import Beginnings, beginnings_here
 from topicloom.tables.source import SQUEEZED, Resolved, TableSource, are_small
 from topicloom.tables.table_files import resolve
 
@@ -31,12 +32,25 @@ def _many(source: TableSource) -> bool:
     return False  # whoever reads it says what is wrong with it
 
 
-def n_parquet_rows(source: TableSource) -> int:
-    """Return how many rows the Parquet files of this machine say they have; 0 for any other table."""
-    if is_address(source.path):
-        return 0
+def about_rows(source: TableSource) -> int:
+    """Return how many rows a table of this machine has: Parquet says so, of text its size tells roughly.
+
+    0 for one that cannot be read: whoever reads it says what is wrong with it.
+    """
     with suppress(InputError, OSError, pa.ArrowException):
-        return _n_rows(resolve(source))
+        resolved = resolve(source)
+        if resolved.format == "parquet":
+            return _n_rows(resolved)
+        return rows_of_text(_n_bytes(resolved), resolved, beginnings_here)
+    return 0
+
+
+def rows_of_text(size: int, resolved: Resolved, beginnings: Beginnings) -> int:
+    """Return about how many rows so many bytes of text have, if all are like the first ones."""
+    for file in resolved.files:
+        beginning = next(beginnings(file), (b"", True))[0]
+        if lines := beginning.count(b"\n"):
+            return size * lines // len(beginning)
     return 0
 
 

@@ -24,7 +24,8 @@ _SENTENCES = {
     "failed to map segment from shared object|Could not find/load shared object file": "a Python worker "
     "could not load its libraries: spark.executor.pyspark.memory, where set, must be at least 1g, and more "
     "for large groups (docs/cluster.md)",
-    "TABLE_OR_VIEW_NOT_FOUND": "there is no {path}: check its name, with catalog and schema",
+    "TABLE_OR_VIEW_NOT_FOUND": "there is no {path}: check its name, with catalog and schema; catalogs "
+    "come with `spark_conf`, that of Hive with `spark_conf=spark.sql.catalogImplementation=hive`",
     "REQUIRES_SINGLE_PART_NAMESPACE|CATALOG_NOT_FOUND": "Spark knows no catalog for {path}: tell it of one "
     "with `spark_conf=spark.sql.catalog.NAME=CLASS` and what else it needs",
     "DATA_SOURCE_NOT_FOUND|Failed to find (the )?data source": "Spark does not know the format of {path}: "

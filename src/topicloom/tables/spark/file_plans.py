@@ -12,7 +12,9 @@ from topicloom.errors import InputError
 from topicloom.tables.decompress import BadCompression, decompressed
 from topicloom.tables.file_plans import FIRST_LOOK, Beginnings, beginnings_here
 from topicloom.tables.source import DataFile
+from topicloom.tables.spark.connect_files import first_lines, read_ends
 from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.links import is_connect
 from topicloom.tables.spark.table_files import hadoop_file
 
 Ends = dict[str, bytes]  # the last byte of files, as they lie there, by address
@@ -40,7 +42,8 @@ def cut_by_spark(spark: SparkSession, file: DataFile, ends: Ends | None = None) 
 
     Spark does not tell whether the last line had an end. So a plain file whose last byte is a `\\r` is read
     whole, and a compressed one, whose last byte nobody knows. Only what is too large to be held by a worker
-    Spark's own codecs read: there a `\\r` at the very end is taken for a part of the line end.
+    Spark's own codecs read: there a `\\r` at the very end is taken for a part of the line end. That goes for
+    plain files of such a size too, through Connect.
     """
     if file.compression is None:
         known = None if ends is None else ends.get(file.path)
@@ -53,6 +56,8 @@ def cut_by_spark(spark: SparkSession, file: DataFile, ends: Ends | None = None) 
 
 def size_of(spark: SparkSession, file: DataFile) -> int:
     """Return how many bytes a file behind an address has."""
+    if file.size is not None:
+        return file.size
     with spark_errors(file.path):
         system, place = hadoop_file(spark, file.path)
         return int(system.getFileStatus(place).getLen())
@@ -80,13 +85,17 @@ def ends_in_carriage_return(spark: SparkSession, file: DataFile) -> bool:
 
 
 def _remote_beginnings(spark: SparkSession, file: DataFile, ends: Ends) -> Iterator[tuple[bytes, bool]]:
-    size, last = FIRST_LOOK, -1
+    size, last, connect = FIRST_LOOK, -1, is_connect(spark)
+    if connect and size_of(spark, file) > HELD_BYTES and file.compression != "snappy":
+        ends[file.path] = b""  # nobody sees it but who reads the whole file
+        yield from first_lines(spark, file.path)
+        return
     try:
         while True:
-            raw = _remote_bytes(spark, file.path, size)
+            raw, end = (read_ends if connect else _remote_ends)(spark, file.path, size)
             complete = len(raw) < size or len(raw) == last
-            if complete:
-                ends[file.path] = raw[-1:]
+            if complete or connect:
+                ends[file.path] = end
             content = b"".join(_as_far_as_possible(io.BytesIO(raw), file.compression, complete))
             yield content, complete
             if complete:
@@ -104,7 +113,15 @@ def _as_far_as_possible(raw: BinaryIO, compression: str | None, complete: bool) 
             raise
 
 
+def _remote_ends(spark: SparkSession, path: str, size: int) -> tuple[bytes, bytes]:
+    """Return the first bytes of a file, and the last one of those."""
+    raw = _remote_bytes(spark, path, size)
+    return raw, raw[-1:]
+
+
 def _remote_bytes(spark: SparkSession, path: str, size: int, *, from_end: bool = False) -> bytes:
+    if is_connect(spark):
+        return read_ends(spark, path, size)[from_end]
     with spark_errors(path):
         system, place = hadoop_file(spark, path)
         stream = system.open(place)

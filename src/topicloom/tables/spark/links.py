@@ -7,7 +7,8 @@ here; nobody else looks at what kind of session there is. Watching and cancellin
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -61,17 +62,20 @@ def master_of(spark: SparkSession) -> str:
 
 def shares_disk(spark: SparkSession) -> bool:
     """Return whether workers surely see the files of this machine: they run on it."""
-    if is_connect(spark) and spark.client.host not in ("localhost", "127.0.0.1", "::1", "[::1]"):
-        return False
-    return is_local(master_of(spark))
+    return shares_files(spark) and is_local(master_of(spark))
+
+
+def shares_files(spark: SparkSession) -> bool:
+    """Return whether a path without a scheme is one of this machine: the driver runs on it."""
+    return not is_connect(spark) or spark.client.host in ("localhost", "127.0.0.1", "::1", "[::1]")
 
 
 def require_files(spark: SparkSession, path: str) -> None:
-    """Refuse what needs Hadoop's files from here, which Connect does not offer."""
+    """Refuse what needs Hadoop from here, which Connect does not offer."""
     if is_connect(spark):
         raise UsageError(
-            f"{path}: Spark Connect cannot list or write single files there; give a DataFrame in place of "
-            "files, and for results a folder that this machine and Spark share, or none"
+            f"{path}: Spark Connect cannot write single files there; for results name a folder that this "
+            "machine and Spark share, or none"
         )
 
 
@@ -114,7 +118,25 @@ def settled(frame: DataFrame) -> DataFrame:
     """
     from pyspark import StorageLevel
 
-    return frame.localCheckpoint(eager=True, storageLevel=StorageLevel.DISK_ONLY)
+    with _active_here(frame.sparkSession):
+        return frame.localCheckpoint(eager=True, storageLevel=StorageLevel.DISK_ONLY)
+
+
+@contextmanager
+def _active_here(spark: SparkSession) -> Iterator[None]:
+    """Let a Connect session be the active one of this thread: pyspark gives a settled table to that one."""
+    if not is_connect(spark):
+        yield
+        return
+    from pyspark.sql.connect.session import SparkSession
+
+    here: Any = SparkSession._active_session
+    before = getattr(here, "session", None)
+    here.session = spark
+    try:
+        yield
+    finally:
+        here.session = before
 
 
 def forget(frame: DataFrame) -> None:

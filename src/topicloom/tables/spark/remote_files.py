@@ -1,5 +1,6 @@
 """A folder behind an address, through Hadoop: small files are read, written and listed, and folders removed.
 
+Through Spark Connect they are only read and listed.
 This is all that is asked of a file system besides what Spark itself does there: nothing is renamed, linked,
 locked or changed once it is written.
 """
@@ -11,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topicloom.errors import InputError
+from topicloom.tables.spark.connect_files import ConnectFiles
 from topicloom.tables.spark.failures import spark_errors
-from topicloom.tables.spark.table_files import hadoop_file, read_hadoop
+from topicloom.tables.spark.links import is_connect
+from topicloom.tables.spark.table_files import hadoop_file, read_far
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,6 +42,9 @@ class RemoteFolder:
 
     def entries(self, name: str = "") -> list[Entry]:
         """Return what a folder holds, by name; nothing where it does not exist."""
+        if is_connect(self.spark):
+            found = ConnectFiles(self.spark).look(self.path(name))
+            return [] if found is None else [Entry(*entry) for entry in found.entries]
         with spark_errors(self.path(name)):
             system, place = self._at(name)
             if not system.exists(place):
@@ -50,13 +56,16 @@ class RemoteFolder:
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a small file; None where there is none, or where the folder is a file."""
+        if is_connect(self.spark):
+            there = Entry(name, False) in self.entries()
+            return read_far(self.spark, self.path(name)) if there else None
         with spark_errors(self.path(name)):
             system, folder = self._at("")
             # To ask for something below a file is an error in HDFS.
             if not system.exists(folder) or not system.getFileStatus(folder).isDirectory():
                 return None
             system, place = self._at(name)
-            return read_hadoop(self.spark, self.path(name)) if system.exists(place) else None
+            return read_far(self.spark, self.path(name)) if system.exists(place) else None
 
     def write(self, name: str, content: bytes) -> None:
         """Write a small file; refuse to write over another one."""
