@@ -53,15 +53,13 @@ class ConnectFiles:
 
         It writes an error to its own log for each that is not there, so all are asked for at once.
         """
-        names = list(LOGS)
-        if not PATTERN_SIGNS & set(folder):
-            pattern = f"{folder}/{{{','.join(names)}}}"
-            names = names if _is_there(_files(self.spark, pattern, __globPaths__="true"), folder) else []
-        return [name for name in names if _is_there(_files(self.spark, f"{folder}/{name}"), folder)]
+        if _found(self.spark, folder, f"/{{{','.join(LOGS)}}}") is None:
+            return []
+        return [name for name in LOGS if _found(self.spark, f"{folder}/{name}") is not None]
 
     def look(self, path: str) -> Listing | None:
         """Return what lies there, None where there is nothing."""
-        whole = path if path in self.folders else self._list(path)
+        whole = path if path in self.folders or path in self.statuses else self._list(path)
         if whole is None or whole in self.statuses:
             return None if whole is None else Listing(whole, False)
         return Listing(whole, True, tuple(sorted(self.folders[whole].items())))
@@ -71,8 +69,8 @@ class ConnectFiles:
         if not is_address(path) and not path.startswith("/"):
             raise InputError(f"{path} lies where Spark runs, on another machine: give its whole path")
         root = posixpath.normpath(f"/{_place(path).lstrip('/')}").rstrip("/")
-        files = _files(self.spark, path, recursiveFileLookup="true")
-        if not _is_there(files, path):
+        files = _found(self.spark, path, deep=True)
+        if files is None:
             return None
         with spark_errors(path):
             rows = files.selectExpr("path", "length", "unix_millis(modificationTime) changed").collect()
@@ -123,21 +121,31 @@ def first_lines(spark: SparkSession, path: str) -> Iterator[tuple[bytes, bool]]:
         count *= 8
 
 
-def _files(spark: SparkSession, path: str, **options: str) -> DataFrame:
-    return spark.read.format("binaryFile").option(*NO_PATTERNS).options(**options).load(path)
+def _files(spark: SparkSession, path: str, inside: str = "", *, deep: bool = False) -> DataFrame:
+    """Return Spark's table of the files at a path, or of those that a pattern below it means.
+
+    A path with the signs of a pattern is given as the pattern of itself: Spark looks only then whether there
+    is anything.
+    """
+    reader = spark.read.format("binaryFile").option("recursiveFileLookup", str(deep).lower())
+    if not inside and not PATTERN_SIGNS & set(path):
+        return reader.option(*NO_PATTERNS).load(path)
+    return reader.load(re.sub(r"[\[\]{}*?\\]", r"\\\g<0>", path) + inside)
 
 
-def _is_there(files: DataFrame, path: str) -> bool:
-    """Return whether there is a file or folder; Spark looks for it when it is asked for the columns."""
+def _found(spark: SparkSession, path: str, inside: str = "", *, deep: bool = False) -> DataFrame | None:
+    """Return the same table, None where there is nothing: Connect looks when it is asked for the columns."""
     from pyspark.errors import AnalysisException
 
     with spark_errors(path):
         try:
-            return bool(files.columns)
+            files = _files(spark, path, inside, deep=deep)
+            files.columns  # noqa: B018
         except AnalysisException as error:
             if error.getCondition() == "PATH_NOT_FOUND":
-                return False
+                return None
             raise
+    return files
 
 
 def _place(path: str) -> str:
