@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pyspark
 import pytest
 
 import topicloom
-from quick_spark import CLUSTER
-from topicloom.tables.spark.java import find_java
+from connect_process import SECONDS, SETTINGS, run_connect_program
 
 pytestmark = [pytest.mark.spark, pytest.mark.alone]
 PAIRS = [(f"n{i % 60}", f"t{(i * 7 + i // 60) % 13}") for i in range(300)]
-SECONDS = 480  # about 90 on a machine with nothing else to do; then every thread tells where it stands
 
 
 @pytest.fixture(scope="module")
@@ -27,30 +21,7 @@ def found(tmp_path_factory):
     """What the program has found."""
     folder = tmp_path_factory.mktemp("connect")
     write_tables(folder)
-    (folder / "java").mkdir()
-    given = [{**CLUSTER, "spark.ui.showConsoleProgress": "false"}, PAIRS, str(folder), SECONDS]
-    tests, log = Path(__file__).parent, folder / "log"
-    # Nothing of the shell around: a proxy, another Spark or its settings, a Python of another version.
-    environment = {
-        **{name: os.environ[name] for name in ("HOME", "PATH", "TMPDIR") if name in os.environ},
-        "PYTHONPATH": f"{tests.parent / 'src'}",
-        "PYSPARK_PYTHON": sys.executable,  # the server starts its workers: a bare python3 else
-        "SPARK_HOME": str(Path(pyspark.__file__).parent),
-        "JAVA_HOME": str(find_java().home(folder / "java")),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_TESTING": "1",  # any free port
-    }
-    with log.open("wb") as told:  # no pipe: Java would keep it open
-        done = subprocess.run(
-            [sys.executable, str(tests / "connect_session.py")],
-            input=json.dumps(given).encode(),
-            stdout=told,
-            stderr=told,
-            env=environment,
-            cwd=folder,  # where the catalog has its tables
-            timeout=SECONDS + 30,
-        )
-    assert done.returncode == 0, log.read_text(errors="replace")[-5000:]
+    run_connect_program("connect_session.py", [SETTINGS, PAIRS, str(folder), SECONDS], folder)
     return json.loads((folder / "found.json").read_text())
 
 
