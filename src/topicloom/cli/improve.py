@@ -31,6 +31,7 @@ EXAMPLES = """
 topicloom improve my-overlay my-overlay --out better --time-limit 60
 topicloom improve table.csv edges.csv --out better --objective max-degree
 topicloom improve table.csv edges.csv --out better --objective cost --costs prices.csv --caps caps.csv
+topicloom improve table.csv edges.csv --out quick --objective rate-ms --rates rates.csv --rtt times.csv
 topicloom improve my-overlay my-overlay --out sturdy --survive 1
 topicloom improve my-overlay my-overlay --out better --time-limit 600 --resume
 """
@@ -40,6 +41,8 @@ UNITS = {
     "hops": "hops inside a topic at most",
     "mean-hops": "hops inside topics on average",
     "cost": "for all edges",
+    "rate-hops": "hops of a delivery on average",
+    "rate-ms": "ms of a delivery on average",
 }
 
 
@@ -63,6 +66,10 @@ def improve(
         str | None, "The most hops inside a topic: a number, auto (as many as there are) or none."
     ] = None,
     max_degree: Annotated[str | None, "The most edges of a node: a number, or auto (as there are)."] = None,
+    max_edges: Annotated[
+        str | None,
+        "The most edges: a number, auto (as many as there are; for costs any number) or none.",
+    ] = None,
     rounds: Annotated[str | None, "Rounds of search instead of a time: the same result each time."] = None,
     seed: Seed = 0,
     resume: Annotated[bool, "Go on from what an earlier run has left in --out."] = False,
@@ -94,6 +101,7 @@ def improve(
         "extra_edges": extra_edges and extra_edges.removesuffix("%"),
         "max_hops": max_hops,
         "max_degree": max_degree,
+        "max_edges": max_edges,
         "time_limit": f"{time_limit:g}",
         "rounds": rounds,
     }
@@ -151,4 +159,8 @@ def _broken(summary: BuildSummary) -> list[str]:
         name, count = report["nodes_above_cap"][0], report["nodes_above_cap_count"]
         more = f" and {count - 1:,} more" if count > 1 else ""
         found.append(f"node {name!r}{more} has more edges than its cap, and none could be moved away")
+    if "nodes_above_load" in report:
+        name, count = report["nodes_above_load"][0], report["nodes_above_load_count"]
+        more = f" and {count - 1:,} more" if count > 1 else ""
+        found.append(f"node {name!r}{more} has to forward more than its cap on loads")
     return found

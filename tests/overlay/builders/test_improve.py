@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -18,7 +19,8 @@ from strategies import interests
 from topicloom.errors import TopicloomError
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.hops import topic_hops
-from topicloom.overlay.builders.improve import OBJECTIVES, improve_overlay
+from topicloom.overlay.builders.improve import improve_overlay
+from topicloom.overlay.builders.improve_goals import OBJECTIVES
 from topicloom.overlay.builders.sturdy import build_sturdy
 from topicloom.overlay.measures.hops import measure_hops
 from topicloom.overlay.measures.measure import view_of
@@ -26,6 +28,8 @@ from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
+
+UNWEIGHED = ("edges", "max-degree", "hops", "mean-hops")
 
 
 def edges_of(overlay: Overlay) -> set[tuple[int, int]]:
@@ -54,7 +58,7 @@ def check_no_worse(interest: Interest, start: Overlay, found: Build, objective: 
         assert after <= before
 
 
-@given(interest=interests(max_nodes=10), objective=st.sampled_from(OBJECTIVES[:-1]), data=st.data())
+@given(interest=interests(max_nodes=10), objective=st.sampled_from(UNWEIGHED), data=st.data())
 @examples(60)
 def test_a_start_in_order_is_never_made_worse(interest: Interest, objective: str, data) -> None:
     """The start is any overlay that connects: one of gm with random edges on top."""
@@ -78,12 +82,16 @@ def test_what_survives_goes_on_to(interest: Interest, deaths: int) -> None:
 def test_constraints_hold_whatever_the_start(case, objective: str, deaths: int) -> None:
     """The start need not be connected, nor allowed; what caps do not leave room for is named."""
     start = case.start or overlay_on(case.interest, [])
-    if objective == "cost" and not case.costs:
-        with pytest.raises(TopicloomError, match="objective=cost"):
-            improve_overlay(case.interest, start, objective=objective, constraints=case.constraints)
+    limits = case.constraints
+    if objective.startswith("rate"):
+        limits = replace(limits, rates=np.arange(case.interest.n_topics) + 1.0)
+    needs = {"cost": case.costs, "rate-ms": False}
+    if not needs.get(objective, True):
+        with pytest.raises(TopicloomError, match=f"objective={objective}"):
+            improve_overlay(case.interest, start, objective=objective, constraints=limits)
         return
     found = improve_overlay(
-        case.interest, start, objective=objective, constraints=case.constraints, survive=deaths, rounds=2
+        case.interest, start, objective=objective, constraints=limits, survive=deaths, rounds=2
     )
     edges, degrees = edges_of(found.overlay), found.overlay.degrees().tolist()
     assert not edges & case.forbidden
@@ -102,12 +110,14 @@ def test_every_objective_finds_something_on_a_table_of_some_size() -> None:
     interest = random_interest(80, 12, 4, seed=3)
     start = ring_per_topic(interest)
     priced = NodePairs.of(start.u[::2], start.v[::2], interest.n_nodes)
-    costs = Constraints(priced=priced, costs=np.full(len(priced), 5.0))
+    fives, rates = np.full(len(priced), 5.0), np.arange(interest.n_topics) + 1.0
+    weights = Constraints(priced=priced, costs=fives, timed=priced, times=fives, rates=rates)
     for objective in OBJECTIVES:
-        limits = costs if objective == "cost" else Constraints()
+        limits = Constraints() if objective in UNWEIGHED else weights
         found = improve_overlay(interest, start, objective=objective, constraints=limits, rounds=8)
         assert found.report["objective"] < found.report["objective_start"], objective
-        check_no_worse(interest, start, found, objective)
+        if objective != "cost":  # costs need no bound on edges
+            check_no_worse(interest, start, found, objective)
 
 
 def test_rounds_give_the_same_each_time_and_other_bounds_hold() -> None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 
+from topicloom.base.arrays import Bools
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.errors import UsageError
@@ -175,10 +176,10 @@ def pruned(task: ConstrainedTask, edges: Edges, deaths: int, bound: int | None, 
     whole = topic_components(interest, overlay) <= 1
     n_fixed = len(task.fixed[0])
     if not whole.all():
-        carries = _carries(interest, edges, ~whole)
-        carries[:n_fixed] = True
-        order = np.argsort(~carries, kind="stable")
-        edges, n_fixed = (edges[0][order], edges[1][order]), int(carries.sum())
+        kept = carries(interest, edges, ~whole)
+        kept[:n_fixed] = True
+        order = np.argsort(~kept, kind="stable")
+        edges, n_fixed = (edges[0][order], edges[1][order]), int(kept.sum())
         interest = interest.only_topics(whole)
     search = SturdySearch(
         interest,
@@ -196,9 +197,9 @@ def pruned(task: ConstrainedTask, edges: Edges, deaths: int, bound: int | None, 
     return search.edges()
 
 
-def _carries(interest: Interest, edges: Edges, topics: Any) -> Any:
+def carries(interest: Interest, edges: Edges, topics: Bools) -> Bools:
     """Return for each edge whether both its ends want one of these topics."""
-    found = np.zeros(len(edges[0]), np.bool_)
+    found: Bools = np.zeros(len(edges[0]), np.bool_)
     inside = np.zeros(interest.n_nodes, np.bool_)
     for topic in np.flatnonzero(topics).tolist():
         inside[:] = False

@@ -14,7 +14,8 @@ from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import Progress
 from topicloom.errors import Interrupted, UsageError
-from topicloom.overlay.builders.improve import check_objective, improve_overlay
+from topicloom.overlay.builders.improve import improve_overlay
+from topicloom.overlay.builders.improve_goals import check_objective
 from topicloom.overlay.jobs.build import written_overlay
 from topicloom.overlay.jobs.build_request import BuildRequest, summarise_build
 from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints
