@@ -14,6 +14,7 @@ from topicloom.base.summaries import UNSET, Report
 from topicloom.cli.console import Screen
 from topicloom.cli.deaths_told import deaths_missed, deaths_told
 from topicloom.cli.hops_told import hops_missed, hops_told
+from topicloom.cli.objectives_told import loads_missed, objective_told
 from topicloom.cli.options import (
     Certify,
     EngineOptions,
@@ -48,6 +49,9 @@ CONSTRAINTS = {
     "require": "required pair{s}",
     "costs": "pair{s} with a cost",
     "start": "existing edge{s}",
+    "load": "node{s} with a cap on loads",
+    "rates": "rate{s}",
+    "rtt": "pair{s} with a round-trip time",
 }
 SHOWN = 5  # topics or nodes that are named on the screen; the report in summary.json names more
 
@@ -145,7 +149,13 @@ def build(
     lines = _told(summary, out)
     if not screen.quiet and "topics_split" not in summary.report and not missing:
         lines.append(f"next: topicloom measure {out} {out}")
-    why = [*_split_told(summary), *deaths_missed(summary), *hops_missed(summary), *missing]
+    why = [
+        *_split_told(summary),
+        *loads_missed(summary),
+        *deaths_missed(summary),
+        *hops_missed(summary),
+        *missing,
+    ]
     screen.report(summary, *lines, holds=summary.topic_connected and not why, why=why)
 
 
@@ -170,6 +180,7 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
         *_taken_told(summary.report),
         *hops_told(summary),
         *deaths_told(summary),
+        *_objective_told(summary),
         *_constraints_told(summary),
         proof,
         *certificate_told(summary.certificate, asdict(summary)),
@@ -177,6 +188,14 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
         *_phases_told(summary),
         f"written to {out}",
     ]
+
+
+def _objective_told(summary: BuildSummary) -> list[str]:
+    """Return what a build was improved by, if it was."""
+    report = summary.report
+    if "objective_start" not in report:
+        return []
+    return [objective_told(summary.parameters["objective"], report["objective_start"], report["objective"])]
 
 
 def _rejects(summary: BuildSummary) -> str:

@@ -13,6 +13,7 @@ from topicloom.base.summaries import UNSET
 from topicloom.cli.console import Screen
 from topicloom.cli.deaths_told import deaths_missed
 from topicloom.cli.hops_told import hops_missed, hops_told
+from topicloom.cli.objectives_told import UNITS, loads_missed, objective_told
 from topicloom.cli.options import (
     EdgeOptions,
     EngineOptions,
@@ -35,15 +36,6 @@ topicloom improve table.csv edges.csv --out quick --objective rate-ms --rates ra
 topicloom improve my-overlay my-overlay --out sturdy --survive 1
 topicloom improve my-overlay my-overlay --out better --time-limit 600 --resume
 """
-UNITS = {
-    "edges": "edges",
-    "max-degree": "edges of the busiest node",
-    "hops": "hops inside a topic at most",
-    "mean-hops": "hops inside topics on average",
-    "cost": "for all edges",
-    "rate-hops": "hops of a delivery on average",
-    "rate-ms": "ms of a delivery on average",
-}
 
 
 def improve(
@@ -119,7 +111,7 @@ def improve(
             resume=resume,
         )
         summary = improve_to_folder(task)
-    why = [*_broken(summary), *deaths_missed(summary), *hops_missed(summary)]
+    why = [*_broken(summary), *loads_missed(summary), *deaths_missed(summary), *hops_missed(summary)]
     screen.report(summary, *_told(summary, out), holds=summary.topic_connected and not why, why=why)
 
 
@@ -135,8 +127,7 @@ def _told(summary: BuildSummary, out: Path) -> Iterator[str]:
         if count:
             one, many = what.split("|")
             yield counted(count, f"edge {one}", f"edges {many}")
-    before, after = report["objective_start"], report["objective"]
-    yield f"{before:,.6g} {UNITS[summary.parameters['objective']]} before, {after:,.6g} now"
+    yield objective_told(summary.parameters["objective"], report["objective_start"], report["objective"])
     yield (
         f"{counted(summary.edges, 'edge')} (given: {report['edges_start']:,}), average degree "
         f"{summary.degree_avg:.2f}, maximum {summary.degree_max:,} (given: {report['degree_start']:,})"
@@ -159,8 +150,4 @@ def _broken(summary: BuildSummary) -> list[str]:
         name, count = report["nodes_above_cap"][0], report["nodes_above_cap_count"]
         more = f" and {count - 1:,} more" if count > 1 else ""
         found.append(f"node {name!r}{more} has more edges than its cap, and none could be moved away")
-    if "nodes_above_load" in report:
-        name, count = report["nodes_above_load"][0], report["nodes_above_load_count"]
-        more = f" and {count - 1:,} more" if count > 1 else ""
-        found.append(f"node {name!r}{more} has to forward more than its cap on loads")
     return found

@@ -202,6 +202,15 @@ def in_turn(interest: InterestOptions, edges: EdgeOptions) -> tuple[InterestOpti
     return interest, edges
 
 
+PairCosts = Annotated[str | None, "Costs of edges: columns u, v, cost; other pairs cost 1."]
+Rates = Annotated[
+    str | None, "Messages of topics per unit of time: columns topic, rate; other topics have none."
+]
+RoundTrips = Annotated[
+    str | None, "Round-trip times of pairs: columns u, v, ms; other pairs take as long as the slowest."
+]
+
+
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
     """What an overlay must respect."""
@@ -215,13 +224,9 @@ class LimitOptions:
     forbid: Annotated[str | None, "Pairs without an edge: columns u, v."] = None
     require: Annotated[str | None, "Pairs with an edge: columns u, v."] = None
     start: Annotated[str | None, "Edges that exist and stay: a build, or columns u, v."] = None
-    costs: Annotated[str | None, "Costs of edges: columns u, v, cost; other pairs cost 1."] = None
-    rates: Annotated[
-        str | None, "Messages of topics per unit of time: columns topic, rate; other topics have none."
-    ] = None
-    rtt: Annotated[
-        str | None, "Round-trip times of pairs: columns u, v, ms; other pairs take as long as the slowest."
-    ] = None
+    costs: PairCosts = None
+    rates: Rates = None
+    rtt: RoundTrips = None
 
     def files(self, encoding: str) -> ConstraintFiles:
         """Return what the jobs need to read them."""

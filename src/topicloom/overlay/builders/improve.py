@@ -285,9 +285,12 @@ class Improver:
     def _spend(self, goal: Goal, best: Found, bounds: Bounds) -> Found:
         """Spend the extra edges, no node above the bound on degrees."""
         edges: Edges = (best.overlay.u, best.overlay.v)
-        budget = math.ceil(self.asked["extra_edges"] * len(edges[0]) / 100 - 1e-9)
+        base = min(len(edges[0]), bounds.edges)  # an earlier run may have spent some already
+        budget = math.ceil(self.asked["extra_edges"] * base / 100 - 1e-9) - (len(edges[0]) - base)
         with self.watch.phase("save splits"):
-            found, _ = spend_edges(self.task, edges, budget, bounds.degree, self.watch.progress, firm=True)
+            found, _ = spend_edges(
+                self.task, edges, max(budget, 0), bounds.degree, self.watch.progress, firm=True
+            )
         self.report["edges_added"] = len(found[0]) - len(edges[0])
         overlay = Overlay.from_edges(self.task.interest.node_ids, *found)
         return goal.found(overlay)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, get_type_hints
 
@@ -94,21 +94,18 @@ def check_deaths_and_edges(survive: int, extra_edges: float) -> None:
         )
 
 
-def _parameters_first() -> None:
-    """Give `build_sturdy` the parameters of balanced and its own, as the registry reads them."""
-    own, known = inspect.signature(build_sturdy), inspect.signature(build_balanced)
-    added = [own.parameters["survive"], own.parameters["extra_edges"]]
-    whole = [*known.parameters.values()]
+def take_parameters(build: Callable[..., Build], known: Callable[..., Build], own: Sequence[str]) -> None:
+    """Give `build` the parameters of `known` before its own, as the registry reads them."""
+    hints = get_type_hints(build, include_extras=True)
+    mine, whole = inspect.signature(build).parameters, [*inspect.signature(known).parameters.values()]
     place = [one.name for one in whole].index("seed")
-    build_sturdy.__annotations__ = get_type_hints(build_balanced, include_extras=True) | {
-        "survive": Survive,
-        "extra_edges": ExtraEdges,
-    }
-    signature = known.replace(parameters=[*whole[:place], *added, *whole[place:]])
-    build_sturdy.__signature__ = signature  # type: ignore[attr-defined]
+    build.__annotations__ = get_type_hints(known, include_extras=True) | {name: hints[name] for name in own}
+    added = [mine[name] for name in own]
+    signature = inspect.signature(known).replace(parameters=[*whole[:place], *added, *whole[place:]])
+    build.__signature__ = signature  # type: ignore[attr-defined]
 
 
-_parameters_first()
+take_parameters(build_sturdy, build_balanced, ("survive", "extra_edges"))
 
 
 class _Sturdy:

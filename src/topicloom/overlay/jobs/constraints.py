@@ -139,7 +139,7 @@ def _check_whole(table: pa.Table, path: str) -> list[str | None]:
     words, loads = _column(table, "cap"), _column(table, "load")
     table = _without_empty(table)
     bad = [
-        load is None if word is None else WHOLE.fullmatch(word) is None
+        load is None if not word else WHOLE.fullmatch(word) is None
         for word, load in zip(words, loads, strict=True)
     ]
     refuse_rows(path, table, np.array(bad, np.bool_), "the cap is not a whole number of at least 0")
@@ -150,7 +150,7 @@ def _caps_and_loads(table: pa.Table, interest: Interest, path: str) -> tuple[Int
     """Return the most edges of each node, and the most it may forward; None where nobody has one."""
     words = _check_whole(table, path)
     table = _without_empty(table)
-    edges = np.array([np.inf if word is None else min(int(word), NO_CAP) for word in words], np.float64)
+    edges = np.array([min(int(word), NO_CAP) if word else np.inf for word in words], np.float64)
     loads = np.array([np.inf if load is None else load for load in _column(table, "load")], np.float64)
     caps = np.minimum(_by_node(table, edges, interest, path, "cap"), NO_CAP).astype(np.int32)
     most = _by_node(table, loads, interest, path, "load")

@@ -40,7 +40,8 @@ from topicloom.tables.reader import write_rejects
 from topicloom.tables.source import TableSource
 
 KEPT_EVERY = 10.0  # seconds: a better overlay is written, at the earliest, so long after the last one
-SAME = ("objective", "survive", "max_hops", "max_degree")  # what a resumed run may not change
+# What a resumed run may not change.
+SAME = ("objective", "survive", "extra_edges", "max_hops", "max_degree", "max_edges")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,9 @@ class ImproveTask:
         check_replaceable(self.out)
         check_there(self.edges)
         self.limits.check_there()
-        if self.settings["objective"] == "cost" and self.limits.costs is None:
-            check_objective("cost", Constraints())
+        for objective, kind in (("cost", "costs"), ("rate-ms", "rtt")):
+            if self.settings["objective"] == objective and getattr(self.limits, kind) is None:
+                check_objective(objective, Constraints())
         if self.resume and not is_build(self.out):
             raise UsageError(f"`resume`: {self.out} holds nothing to go on with; leave it out")
 
@@ -84,9 +86,9 @@ def improve_to_folder(task: ImproveTask) -> BuildSummary:
     overlay, _ = load_overlay(task.edges, loaded.interest, task.table)
     settings, earlier = dict(task.settings), None
     if task.resume:
-        earlier = _earlier(task, loaded)
+        earlier = _earlier(task, loaded, constraints)
         overlay, settings = earlier.overlay, settings | _bounds_of(earlier)
-    keeper = _Keeper(task, loaded, began, earlier)
+    keeper = _Keeper(task, loaded, began, earlier, constraints)
     try:
         build = improve_overlay(
             loaded.interest,
@@ -105,7 +107,7 @@ def improve_to_folder(task: ImproveTask) -> BuildSummary:
     return keeper.write(build)
 
 
-def _earlier(task: ImproveTask, loaded: LoadedInterest) -> Build:
+def _earlier(task: ImproveTask, loaded: LoadedInterest, constraints: Constraints) -> Build:
     """Return what an earlier run of the same task has found."""
     summary = read_summary(task.out)
     if summary.algorithm != "improve" or summary.interest_digest != loaded.digest:
@@ -115,14 +117,19 @@ def _earlier(task: ImproveTask, loaded: LoadedInterest) -> Build:
         if (there := found.parameters.get(key)) != task.settings[key]:
             asked = task.settings[key]
             raise UsageError(f"`resume`: {task.out} was improved with {key}={there}, not {asked}")
+    known, now = found.report.get("constraints_digests", {}), constraints.digests()
+    for kind in [*known, *now]:
+        if known.get(kind) != now.get(kind):
+            raise UsageError(f"`resume`: {task.out} was improved with other `{kind}`")
     return found
 
 
 def _bounds_of(earlier: Build) -> dict[str, Any]:
-    """Return the bounds of the first run, which hold for all that follow."""
+    """Return the bounds of the first run, which hold for all that follow; deaths survived are found again."""
     bounds = earlier.report["bounds"]
     hops = "none" if bounds["hops"] is None else bounds["hops"]
-    return {"max_degree": bounds["degree_max"], "max_hops": hops, "survive": bounds["survive"]}
+    edges = "none" if bounds["edges"] is None else bounds["edges"]
+    return {"max_degree": bounds["degree_max"], "max_hops": hops, "max_edges": edges}
 
 
 @dataclass(slots=True)
@@ -133,6 +140,7 @@ class _Keeper:
     loaded: LoadedInterest
     began: float
     earlier: Build | None
+    constraints: Constraints
     kept: bool = False
     last: float = 0.0
 
@@ -171,6 +179,8 @@ class _Keeper:
         """Return the build with what earlier runs report: their start, their time."""
         report, asked = dict(build.report), dict(build.parameters)
         report["runs"] = 1
+        if digests := self.constraints.digests():
+            report["constraints_digests"] = digests
         if self.earlier is not None:
             first = self.earlier.report
             kept = ("edges_start", "degree_start", "objective_start", "bounds")

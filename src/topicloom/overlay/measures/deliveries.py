@@ -19,9 +19,15 @@ from topicloom.errors import InputError
 from topicloom.overlay.kernels.path_times import sum_times
 from topicloom.overlay.measures.hops import hop_counts, path_sources
 from topicloom.overlay.measures.load import topic_rates
-from topicloom.overlay.measures.measure import OverlayView, for_topics
+from topicloom.overlay.measures.measure import Figure, OverlayView, for_topics
 from topicloom.overlay.model.constraints import Constraints
 from topicloom.overlay.model.interest import Interest
+
+FIGURES = (
+    Figure("delivery_hops", "hops of a delivery, mean", ".2f"),
+    Figure("delivery_ms", "milliseconds of a delivery, mean", ",.2f"),
+    Figure("cost_total", "cost of all edges", ",.6g"),
+)
 
 
 def rates_of(interest: Interest, constraints: Constraints) -> Floats | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from numbers import Real
 from typing import Any
 
@@ -205,6 +206,24 @@ class Constraints:
             "rtt": len(self.timed) or None,
         }
         return {name: count for name, count in used.items() if count is not None}
+
+    def digests(self) -> dict[str, str]:
+        """Return for each limit in use a digest of its content, by which other limits are told apart."""
+        content = {
+            "caps": (self.caps,),
+            "forbid": (self.forbidden.u, self.forbidden.v),
+            "require": (self.required.u, self.required.v),
+            "costs": (self.priced.u, self.priced.v, self.costs),
+            "load": (self.load_caps,),
+            "rates": (self.rates,),
+            "rtt": (self.timed.u, self.timed.v, self.times),
+        }
+        return {
+            kind: sha256(
+                b"".join(np.ascontiguousarray(part).tobytes() for part in content[kind])
+            ).hexdigest()[:16]
+            for kind in self.kinds()
+        }
 
     @property
     def usual_time(self) -> float:
