@@ -149,6 +149,18 @@ def test_a_cap_on_loads_without_room_ends_with_1_and_names_a_node(cli, table, ed
     assert code == 2 and "gm does not honour" in stderr and "Traceback" not in stderr
 
 
+def test_a_number_of_edges_joins_what_it_can_and_exits_0(cli, table, weights, tmp_path):
+    out, few = tmp_path / "few", ("--max-edges", 10)
+    code, stdout, _ = cli("build", table, *LOCAL, *few, "--rates", weights["rates"], "--out", out)
+    summary = json.loads((out / "summary.json").read_text())
+    assert code == 0 and summary["algorithm"] == "gm" and summary["edges"] == 10
+    assert "with --max-edges that was not asked for" in stdout and not summary["topic_connected"]
+    joins = f"{summary['report']['joins']} joins of 112 made; by rates"
+    assert joins in stdout
+    code, _, stderr = cli("build", table, *LOCAL, *few, "--algorithm", "balanced", "--out", tmp_path / "no")
+    assert code == 2 and "balanced does not stop at a number of edges (--max-edges); gm does" in stderr
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

@@ -91,6 +91,10 @@ def build(
         str | None,
         typer.Option(metavar="P%", help="Add so many edges where they save the most splits by a death."),
     ] = None,
+    max_edges: Annotated[
+        str | None,
+        "Stop at so many edges, with as many joins as they can make (gm): topics may stay split.",
+    ] = None,
     seed: Seed = 0,
     resume: Annotated[bool, "Go on with the unfinished Spark build in --out."] = False,
     threads: Threads = None,
@@ -101,8 +105,9 @@ def build(
     """Build an overlay in which every topic's subscribers are connected, prove it, and write it to a folder.
 
     Exit 0: built and proved. Exit 1: not every topic is connected, because of constraints or a fault, or not
-    within the hops asked for, or does not survive the deaths asked for, or more than a tenth of the rows was
-    refused, or a node or topic occurs in refused rows only (the folder is written all the same).
+    within the hops asked for, or does not survive the deaths asked for, or has to forward more than a cap on
+    loads, or more than a tenth of the rows was refused, or a node or topic occurs in refused rows only (the
+    folder is written all the same). With --max-edges topics may stay split: that is no reason to exit 1.
     """
     from topicloom.cli.calibrate import calibrate
     from topicloom.overlay.jobs.build import build_to_folder
@@ -125,6 +130,7 @@ def build(
         max_degree=max_degree,
         survive=survive,
         extra_edges=extra_edges,
+        max_edges=max_edges,
         seed=seed,
         threads=threads,
         certify=certify,
@@ -156,7 +162,7 @@ def build(
         *hops_missed(summary),
         *missing,
     ]
-    screen.report(summary, *lines, holds=summary.topic_connected and not why, why=why)
+    screen.report(summary, *lines, holds=_promised(summary) and not why, why=why)
 
 
 def _told(summary: BuildSummary, out: str) -> list[str]:
@@ -170,6 +176,8 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
             proof += f"; {survival_told(summary.survival)}"
     else:
         proof = f"NOT topic-connected: {counted(summary.topics_partitioned, 'topic is', 'topics are')} split"
+        if "joins_open" in summary.report:
+            proof += "; with --max-edges that was not asked for"
     seconds = summary.seconds
     return [
         f"{counted(summary.nodes, 'node')}, {counted(summary.topics, 'topic')}, "
@@ -181,6 +189,7 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
         *hops_told(summary),
         *deaths_told(summary),
         *_objective_told(summary),
+        *_joins_told(summary.report),
         *_constraints_told(summary),
         proof,
         *certificate_told(summary.certificate, asdict(summary)),
@@ -188,6 +197,22 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
         *_phases_told(summary),
         f"written to {out}",
     ]
+
+
+def _promised(summary: BuildSummary) -> bool:
+    """Is every topic connected, or was that not asked for?"""
+    return summary.topic_connected or "joins_open" in summary.report
+
+
+def _joins_told(report: Report) -> list[str]:
+    """Return what a number of edges could join, where one was given."""
+    if "joins_open" not in report:
+        return []
+    weight = ""
+    if "weight_joined" in report:
+        total = report["weight_joined"] + report["weight_open"]
+        weight = f"; by rates {report['weight_joined']:,.6g} of {total:,.6g}"
+    return [f"{counted(report['joins'], 'join')} of {report['joins'] + report['joins_open']:,} made{weight}"]
 
 
 def _objective_told(summary: BuildSummary) -> list[str]:

@@ -70,7 +70,7 @@ BUILDERS: dict[str, Builder] = {
         aim="lowest average degree",
         guarantee="edges at most log(subscriptions) x optimum",
         paper="Chockler et al. 2007, section 6",
-        honours=ALL_KINDS,
+        honours=(*ALL_KINDS, "rates"),  # those with `max_edges` only
     ),
     "gm-m": Builder(
         build=build_gm_m,
@@ -210,6 +210,7 @@ AIMS = {  # options of their own
     "max_degree": "aim at a maximum degree",
     "survive": "let topics survive deaths",
     "extra_edges": "spend more edges on fewer splits",
+    "max_edges": "stop at a number of edges",
 }
 
 
