@@ -24,6 +24,7 @@ from topicloom.api.tables import described
 from topicloom.base.notebook import html_table, text_table
 from topicloom.base.parameters import check_values
 from topicloom.base.progress import Progress
+from topicloom.base.summaries import UNSET
 from topicloom.base.warn import warn_caller
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.default import DEFAULT
@@ -362,5 +363,7 @@ def measure(
     # Bounds that a builder proved hold for the interest it was given, and for no other.
     same = isinstance(edges, Build) and edges.interest is not None and _is_same(edges.interest, interest)
     known = edges.report if isinstance(edges, Build) and same else {}
-    certificate = certificates.certify(interest, found, known=known, threads=threads, progress=watch)
-    return Measures(found | asdict(certificate))
+    options: dict[str, Any] = {"threads": threads, "progress": watch}
+    limits = constraints or UNCONSTRAINED
+    certificate = certificates.certify(interest, found, known=known, constraints=limits, **options)
+    return Measures(found | {key: value for key, value in asdict(certificate).items() if value is not UNSET})

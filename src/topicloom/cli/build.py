@@ -192,7 +192,7 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
         *_joins_told(summary.report),
         *_constraints_told(summary),
         proof,
-        *certificate_told(summary.certificate, asdict(summary)),
+        *certificate_told(summary.certificate, {**asdict(summary), **summary.report}),
         f"ingest {seconds['ingest']:.1f} s, build {seconds['build']:.1f} s, verify {seconds['verify']:.1f} s",
         *_phases_told(summary),
         f"written to {out}",

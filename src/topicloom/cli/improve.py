@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec.structs import asdict
 
 from topicloom.base.counts import counted, proved_told
 from topicloom.base.summaries import UNSET
@@ -15,6 +16,7 @@ from topicloom.cli.deaths_told import deaths_missed
 from topicloom.cli.hops_told import hops_missed, hops_told
 from topicloom.cli.objectives_told import UNITS, loads_missed, objective_told
 from topicloom.cli.options import (
+    Certify,
     EdgeOptions,
     EngineOptions,
     InterestOptions,
@@ -66,6 +68,7 @@ def improve(
     seed: Seed = 0,
     resume: Annotated[bool, "Go on from what an earlier run has left in --out."] = False,
     threads: Threads = None,
+    certify: Certify = False,
 ) -> None:
     """Search for a better overlay, from one that exists: a build, or any table of edges.
 
@@ -109,6 +112,7 @@ def improve(
             seed=seed,
             threads=threads,
             resume=resume,
+            certify=certify,
         )
         summary = improve_to_folder(task)
     why = [*_broken(summary), *loads_missed(summary), *deaths_missed(summary), *hops_missed(summary)]
@@ -116,6 +120,7 @@ def improve(
 
 
 def _told(summary: BuildSummary, out: Path) -> Iterator[str]:
+    from topicloom.overlay.jobs.certify import certificate_told
     from topicloom.overlay.model.verdict import survival_told
 
     report = summary.report
@@ -138,6 +143,7 @@ def _told(summary: BuildSummary, out: Path) -> Iterator[str]:
         yield f"{proved_told(summary.topics, '')}{lasting}"
     else:
         yield f"NOT topic-connected: {counted(summary.topics_partitioned, 'topic is', 'topics are')} split"
+    yield from certificate_told(summary.certificate, {**asdict(summary), **report})
     yield f"{summary.seconds['total']:.1f} s; written to {out}"
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from msgspec.structs import asdict
 
 from topicloom.base.summaries import Figures
@@ -21,6 +22,7 @@ from topicloom.cli.options import (
     in_turn,
 )
 from topicloom.cli.tables import figures_table
+from topicloom.errors import UsageError
 
 EXAMPLES = """
 topicloom measure my-overlay my-overlay
@@ -40,6 +42,10 @@ def measure(
     rates: Rates = None,
     rtt: RoundTrips = None,
     costs: PairCosts = None,
+    survive: Annotated[
+        int,
+        typer.Option(min=0, max=2, help="With --certify: bounds of overlays that survive so many deaths."),
+    ] = 0,
 ) -> None:
     """Measure degrees, components, diameters, topics per edge, filtering cost and load of an overlay."""
     from topicloom.overlay.jobs.certify import certificate_told
@@ -47,12 +53,15 @@ def measure(
     from topicloom.overlay.jobs.measure import measure_tables
 
     interest, edges = in_turn(interest, edges)
+    if survive and not certify:
+        raise UsageError("--survive sets the bounds of --certify; leave one of them out or give both")
     with screen.working() as progress:
         found = measure_tables(
             interest.ready(spark, screen, progress),
             edges.source(),
             threads=threads,
             bounds=certify,
+            survive=survive,
             weights=ConstraintFiles(rates=rates, rtt=rtt, costs=costs, encoding=interest.encoding),
         )
     measures = found.measures

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
+from msgspec.structs import replace as replace_fields
+
 from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import Progress
@@ -18,12 +21,13 @@ from topicloom.overlay.builders.improve import improve_overlay
 from topicloom.overlay.builders.improve_goals import check_objective
 from topicloom.overlay.jobs.build import written_overlay
 from topicloom.overlay.jobs.build_request import BuildRequest, summarise_build
+from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, check_agreement
 from topicloom.overlay.jobs.measure import load_overlay
 from topicloom.overlay.jobs.verify import judge_here
 from topicloom.overlay.measures.survival import check_survival
-from topicloom.overlay.model.build import Build, BuildSummary
+from topicloom.overlay.model.build import Build, BuildSummary, Certificate
 from topicloom.overlay.model.build_folder import (
     EDGES,
     INTEREST,
@@ -56,6 +60,7 @@ class ImproveTask:
     seed: int = 0
     threads: int | None = None
     resume: bool = False
+    certify: bool = False
 
     @property
     def progress(self) -> Progress:
@@ -104,7 +109,7 @@ def improve_to_folder(task: ImproveTask) -> BuildSummary:
         if keeper.kept:
             task.table.notice(f"the best overlay so far is in {task.out}; `resume` goes on from there")
         raise
-    return keeper.write(build)
+    return keeper.write(build, last=True)
 
 
 def _earlier(task: ImproveTask, loaded: LoadedInterest, constraints: Constraints) -> Build:
@@ -151,8 +156,8 @@ class _Keeper:
             self.write(build)
             self.last = self.task.progress.now()
 
-    def write(self, build: Build) -> BuildSummary:
-        """Write the folder and prove what was written."""
+    def write(self, build: Build, *, last: bool = False) -> BuildSummary:
+        """Write the folder and prove what was written; certify what is `last` if that is asked for."""
         task, loaded, progress = self.task, self.loaded, self.task.progress
         build = self._whole(build)
         with replacing(task.out) as folder:
@@ -171,9 +176,22 @@ class _Keeper:
             seconds = {"verify": proved - start, "total": proved - self.began}
             request = BuildRequest("improve", build.parameters, task.seed)
             summary = summarise_build(request, "local", loaded, build, verdict, build.seconds, seconds)
+            if task.certify and last:
+                summary = replace_fields(summary, certificate=self._certified(build, summary))
             write_json(summary, folder / SUMMARY)
         self.kept = True
         return summary
+
+    def _certified(self, build: Build, summary: BuildSummary) -> Certificate:
+        """Bound the overlays that this one stands among: those that survive what it was asked to."""
+        return certify(
+            self.loaded.interest,
+            asdict(summary) | {"cost_total": build.report.get("cost_total")},
+            survive=int(self.task.settings["survive"]),
+            constraints=self.constraints,
+            threads=self.task.threads,
+            progress=self.task.progress,
+        )
 
     def _whole(self, build: Build) -> Build:
         """Return the build with what earlier runs report: their start, their time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from msgspec.structs import asdict, replace
 
@@ -93,8 +94,11 @@ def measure_tables(
     threads: int | None = None,
     bounds: bool = False,
     weights: ConstraintFiles = NO_WEIGHTS,
+    survive: int = 0,
 ) -> Measured:
     """Measure the overlay in `edges`; with `bounds` tell how far it is from the best possible one.
+
+    With `survive` the bounds are those of overlays in which every topic survives so many deaths.
 
     With `weights` (rates, round-trip times, costs) also what deliveries take and what all edges cost.
     """
@@ -104,6 +108,8 @@ def measure_tables(
     weights.check_there()
     with at_any_size(interest) as (loaded, read):
         if read is not None:
+            if survive:
+                raise UsageError("`survive` needs the interest in memory, and this one stays on Spark")
             if given := weights.kinds():
                 raise UsageError(f"`{given[0]}` needs the interest in memory, and this one stays on Spark")
             return _measure_there(interest, read.encoded, edges, start, bounds=bounds)
@@ -114,9 +120,13 @@ def measure_tables(
     limits = load_constraints(weights, loaded, spark=interest.spark, progress=progress).constraints
     view = view_of(loaded.interest, overlay, threads=threads, progress=progress)
     found |= measure_deliveries(view, limits)
+    certificate: Certificate | UnsetType = UNSET
+    if bounds:
+        options: dict[str, Any] = {"survive": survive, "constraints": limits}
+        certificate = certify(loaded.interest, found, threads=threads, progress=progress, **options)
     return Measured(
         measures=found,
-        certificate=certify(loaded.interest, found, threads=threads, progress=progress) if bounds else UNSET,
+        certificate=certificate,
         left_out=left_out,
         duplicates=loaded.duplicates,
         rejected=loaded.rejected,
