@@ -235,3 +235,36 @@ def test_a_build_of_another_table_is_refused(cli, table, tmp_path):
     cli("build", other, *LOCAL, "--out", tmp_path / "build")
     code, _, stderr = cli("improve", table, tmp_path / "build", *LOCAL, "--out", tmp_path / "out")
     assert code == 2 and "Traceback" not in stderr
+
+
+@pytest.mark.spark
+def test_a_folder_that_spark_built_is_improved(cli, spark, table, tmp_path):
+    built, out = tmp_path / "built", tmp_path / "out"
+    code, _, stderr = cli(
+        "build", table, "--engine", "spark", "--algorithm", "dcbr-m", "--out", built, "--quiet"
+    )
+    assert code == 0, stderr
+    first = json.loads((built / "summary.json").read_text())
+    assert first["engine"] == "spark"
+    code, stdout, stderr = cli("improve", built, built, "--rounds", 4, "--out", out, "--json")
+    found = json.loads(stdout)
+    assert code == 0 and found["edges"] <= first["edges"] == found["report"]["edges_start"]
+    assert found["degree_max"] <= first["degree_max"] and found["topic_connected"]
+
+
+def test_certify_tells_what_its_bounds_leave_out(cli, table, edges, weights, tmp_path):
+    out = tmp_path / "out"
+    options = ("--rounds", 4, "--out", out, "--certify")
+    code, stdout, _ = cli("improve", table, edges, *LOCAL, *options, "--survive", 1)
+    found = json.loads((out / "summary.json").read_text())
+    assert code == 0 and found["bound_survive"] == 1 and "survives 1 death has fewer than" in stdout
+    code, stdout, _ = cli("measure", table, out, *LOCAL, "--certify", "--survive", 1, "--json")
+    measured = json.loads(stdout)
+    assert code == 0 and measured["edges_bound"] == found["edges_bound"] and measured["bound_survive"] == 1
+    assert cli("measure", table, out, *LOCAL, "--survive", 1)[0] == 2
+    given = ("--costs", weights["costs"], "--caps", weights["caps"])
+    code, stdout, _ = cli("improve", table, edges, *LOCAL, *options, *given, "--objective", "cost")
+    assert code == 0 and "bounds are those of overlays without constraints (caps, costs)" in stdout
+    assert "no overlay costs less than" in stdout and "optimal" not in stdout
+    code, stdout, _ = cli("build", table, *LOCAL, *given, "--certify", "--out", tmp_path / "built")
+    assert code == 0 and "bounds are those of overlays without constraints" in stdout

@@ -62,7 +62,7 @@ def test_under_costs_nothing_is_called_optimal_and_the_bounds_say_what_they_leav
     assert found["cost_total"] == 6.0 and found["cost_bound"] == pytest.approx(6.0)
     assert found["bound_constraints"] == ("caps", "costs")
     told = certificate_told(certify(interest, found, constraints=limits), found)
-    assert "without constraints" in told[0] and "`caps`, `costs`" in told[0]
+    assert "without constraints" in told[0] and "(caps, costs)" in told[0]
     assert not any(line.startswith("optimal") for line in told) and "no overlay costs less than 6" in told[-1]
 
 

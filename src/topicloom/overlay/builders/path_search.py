@@ -66,6 +66,8 @@ class PathSearch:
         )
         put_path_edges(self._overlay, sealed(u), sealed(v), n_fixed, self._most_hops)
         sizes, counted = interest.topic_sizes(), np.diff(self._overlay.source_ptr)
+        if not weights.any() and self._most_hops >= int(sizes.max(initial=0)):
+            counted = np.ones_like(counted)
         steps = counted * sizes * (1 + 4 * len(u) / max(interest.n_nodes, 1))
         touched = sizes / max(float(sizes.sum()), 1.0)  # a topic is touched the more often the larger it is
         per_move = float((steps * touched).sum()) * max(interest.n_subscriptions / max(len(u), 1), 1.0)

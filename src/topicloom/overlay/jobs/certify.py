@@ -75,9 +75,9 @@ def certificate_told(found: Certificate | UnsetType, figures: Mapping[str, Any])
     costs = found.cost_bound is not UNSET
     return [
         *_not_considered(found),
-        f"{_within(found.gap, costs=costs)}: {figures['edges']:,} edges, no {_kind(found)} has fewer than "
-        f"{found.edges_bound:,}",
-        f"maximum degree {_within(found.degree_max_gap)}: {figures['degree_max']:,}, and "
+        f"{'edges ' if costs else ''}{_within(found.gap, costs=costs)}: {figures['edges']:,} edges, "
+        f"no {_kind(found)} has fewer than {found.edges_bound:,}",
+        f"maximum degree {_within(found.degree_max_gap, costs=costs)}: {figures['degree_max']:,}, and "
         f"{found.degree_max_bound:,} is needed",
         *_cost_told(found, figures),
     ]
@@ -87,8 +87,8 @@ def _not_considered(found: Certificate) -> list[str]:
     """Say for which overlays the bounds are, where that are not only those asked for."""
     if found.bound_constraints is UNSET:
         return []
-    kinds = ", ".join(f"`{kind}`" for kind in found.bound_constraints)
-    return [f"bounds are those of overlays without constraints: {kinds} may demand more"]
+    kinds = ", ".join(found.bound_constraints)
+    return [f"bounds are those of overlays without constraints ({kinds}), which may demand more"]
 
 
 def _cost_told(found: Certificate, figures: Mapping[str, Any]) -> list[str]:
@@ -96,9 +96,9 @@ def _cost_told(found: Certificate, figures: Mapping[str, Any]) -> list[str]:
         return []
     told = f"cost {figures['cost_total']:,.6g}, and no overlay costs less than {found.cost_bound:,.6g}"
     gap = found.cost_gap
-    return [
-        told if gap is UNSET or gap is None else f"{told}: at most {100 * max(gap, 0.0):.1f}% above optimal"
-    ]
+    if gap is UNSET or gap is None:
+        return [told]
+    return [f"{told}: at most {100 * max(gap, 0.0):.1f}% above the least there can be"]
 
 
 def _kind(found: Certificate) -> str:
@@ -111,5 +111,5 @@ def _within(share: float | None, *, costs: bool = False) -> str:
     if share is None:
         return "nothing is needed"
     if costs:  # the fewest edges are not the goal then
-        return f"{100 * share:.1f}% above the bound on edges"
+        return f"{100 * share:.1f}% above its bound"
     return "optimal" if share == 0 else f"within {100 * share:.1f}% of optimal"

@@ -185,7 +185,10 @@ def topic_value(overlay: PathOverlay, topic: int, most_hops: int) -> float:
     total = 0.0
     if size < 2:
         return total
-    for at in range(overlay.source_ptr[topic], overlay.source_ptr[topic + 1]):
+    stop = overlay.source_ptr[topic + 1]
+    if overlay.weight[topic] == 0.0 and most_hops >= size:
+        stop = overlay.source_ptr[topic] + 1  # from one alone it is seen whether the topic is connected
+    for at in range(overlay.source_ptr[topic], stop):
         source = np.int64(overlay.topic_nodes[start + overlay.sources[at]])
         reached, sum_, deepest = _hops_from(overlay, topic, source)
         for i in range(reached):
