@@ -35,6 +35,8 @@ from topicloom.overlay.measures.connectivity import (
     node_codes,
     sound_edges,
 )
+from topicloom.overlay.measures.deliveries import measure_deliveries
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.measures.profile import Profile
 from topicloom.overlay.measures.registry import measure_overlay
 from topicloom.overlay.measures.survival import check_deaths, check_survival
@@ -251,8 +253,9 @@ def improve(
 ) -> Build:
     """Search for `time_limit` seconds for an overlay better than `edges`, as `topicloom improve` does.
 
-    `objective` is edges, max-degree, hops, mean-hops or cost. `parameters` are `survive`, `extra_edges`,
-    `max_hops`, `max_degree` and `rounds`. The result is never worse by the objective, and neither edges nor
+    `objective` is edges, max-degree, hops, mean-hops, cost (with `costs` in the constraints), rate-hops (with
+    rates) or rate-ms (with `rtt` too). `parameters` are `survive`, `extra_edges`, `max_hops`, `max_degree`,
+    `max_edges` and `rounds`. The result is never worse by the objective, and neither edges nor
     maximum degree nor the most hops inside a topic grow. Topics that are split are joined first.
 
     >>> wants = {node: ["x"] for node in "abcd"}
@@ -330,12 +333,14 @@ def measure(
     edges: EdgesLike,
     *,
     certify: bool = False,
+    constraints: Constraints | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Measures:
     """Return all measures of an overlay, under the names that `topicloom measure --json` uses.
 
-    With `certify` also lower bounds for every overlay of this interest, and the gaps of this one.
+    With `certify` also lower bounds for every overlay of this interest, and the gaps of this one. With rates,
+    in the interest or in `constraints`, also what deliveries take, with costs what all edges cost.
 
     >>> found = measure({"a": ["x"], "b": ["x", "y"], "c": ["y"]}, [("a", "b"), ("b", "c")])
     >>> found["degree_max"], found["hops_mean"], found["topic_connected"]
@@ -349,10 +354,14 @@ def measure(
     graph = as_overlay(interest, edges)
     watch = clock(progress)
     found = measure_overlay(interest, graph, threads=threads, progress=watch)
+    view = view_of(interest, graph, threads=threads, progress=watch)
+    found |= measure_deliveries(view, constraints or UNCONSTRAINED)
     if not certify:
         return Measures(found)
     # Bounds that a builder proved hold for the interest it was given, and for no other.
     same = isinstance(edges, Build) and edges.interest is not None and _is_same(edges.interest, interest)
     known = edges.report if isinstance(edges, Build) and same else {}
-    certificate = certificates.certify(interest, found, known=known, threads=threads, progress=watch)
+    options: dict[str, Any] = {"threads": threads, "progress": watch}
+    limits = constraints or UNCONSTRAINED
+    certificate = certificates.certify(interest, found, known=known, constraints=limits, **options)
     return Measures(found | plain(certificate))

@@ -14,6 +14,7 @@ from topicloom.base.summaries import UNSET, Report
 from topicloom.cli.console import Screen
 from topicloom.cli.deaths_told import deaths_missed, deaths_told
 from topicloom.cli.hops_told import hops_missed, hops_told
+from topicloom.cli.objectives_told import loads_missed, objective_told
 from topicloom.cli.options import (
     Certify,
     EngineOptions,
@@ -48,6 +49,9 @@ CONSTRAINTS = {
     "require": "required pair{s}",
     "costs": "pair{s} with a cost",
     "start": "existing edge{s}",
+    "load": "node{s} with a cap on loads",
+    "rates": "rate{s}",
+    "rtt": "pair{s} with a round-trip time",
 }
 SHOWN = 5  # topics or nodes that are named on the screen; the report in summary.json names more
 
@@ -87,6 +91,10 @@ def build(
         str | None,
         typer.Option(metavar="P%", help="Add so many edges where they save the most splits by a death."),
     ] = None,
+    max_edges: Annotated[
+        str | None,
+        "Stop at so many edges, with as many joins as they can make (gm): topics may stay split.",
+    ] = None,
     seed: Seed = 0,
     resume: Annotated[bool, "Go on with the unfinished Spark build in --out."] = False,
     threads: Threads = None,
@@ -97,8 +105,9 @@ def build(
     """Build an overlay in which every topic's subscribers are connected, prove it, and write it to a folder.
 
     Exit 0: built and proved. Exit 1: not every topic is connected, because of constraints or a fault, or not
-    within the hops asked for, or does not survive the deaths asked for, or more than a tenth of the rows was
-    refused, or a node or topic occurs in refused rows only (the folder is written all the same).
+    within the hops asked for, or does not survive the deaths asked for, or has to forward more than a cap on
+    loads, or more than a tenth of the rows was refused, or a node or topic occurs in refused rows only (the
+    folder is written all the same). With --max-edges topics may stay split: that is no reason to exit 1.
     """
     from topicloom.cli.calibrate import calibrate
     from topicloom.overlay.jobs.build import build_to_folder
@@ -121,6 +130,7 @@ def build(
         max_degree=max_degree,
         survive=survive,
         extra_edges=extra_edges,
+        max_edges=max_edges,
         seed=seed,
         threads=threads,
         certify=certify,
@@ -145,8 +155,14 @@ def build(
     lines = _told(summary, out)
     if not screen.quiet and "topics_split" not in summary.report and not missing:
         lines.append(f"next: topicloom measure {out} {out}")
-    why = [*_split_told(summary), *deaths_missed(summary), *hops_missed(summary), *missing]
-    screen.report(summary, *lines, holds=summary.topic_connected and not why, why=why)
+    why = [
+        *_split_told(summary),
+        *loads_missed(summary),
+        *deaths_missed(summary),
+        *hops_missed(summary),
+        *missing,
+    ]
+    screen.report(summary, *lines, holds=_promised(summary) and not why, why=why)
 
 
 def _told(summary: BuildSummary, out: str) -> list[str]:
@@ -160,6 +176,8 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
             proof += f"; {survival_told(summary.survival)}"
     else:
         proof = f"NOT topic-connected: {counted(summary.topics_partitioned, 'topic is', 'topics are')} split"
+        if "joins_open" in summary.report:
+            proof += "; with --max-edges that was not asked for"
     seconds = summary.seconds
     return [
         f"{counted(summary.nodes, 'node')}, {counted(summary.topics, 'topic')}, "
@@ -170,13 +188,39 @@ def _told(summary: BuildSummary, out: str) -> list[str]:
         *_taken_told(summary.report),
         *hops_told(summary),
         *deaths_told(summary),
+        *_objective_told(summary),
+        *_joins_told(summary.report),
         *_constraints_told(summary),
         proof,
-        *certificate_told(summary.certificate, asdict(summary)),
+        *certificate_told(summary.certificate, {**asdict(summary), **summary.report}),
         f"ingest {seconds['ingest']:.1f} s, build {seconds['build']:.1f} s, verify {seconds['verify']:.1f} s",
         *_phases_told(summary),
         f"written to {out}",
     ]
+
+
+def _promised(summary: BuildSummary) -> bool:
+    """Is every topic connected, or was that not asked for?"""
+    return summary.topic_connected or "joins_open" in summary.report
+
+
+def _joins_told(report: Report) -> list[str]:
+    """Return what a number of edges could join, where one was given."""
+    if "joins_open" not in report:
+        return []
+    weight = ""
+    if "weight_joined" in report:
+        total = report["weight_joined"] + report["weight_open"]
+        weight = f"; by rates {report['weight_joined']:,.6g} of {total:,.6g}"
+    return [f"{counted(report['joins'], 'join')} of {report['joins'] + report['joins_open']:,} made{weight}"]
+
+
+def _objective_told(summary: BuildSummary) -> list[str]:
+    """Return what a build was improved by, if it was."""
+    report = summary.report
+    if "objective_start" not in report:
+        return []
+    return [objective_told(summary.parameters["objective"], report["objective_start"], report["objective"])]
 
 
 def _rejects(summary: BuildSummary) -> str:

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec.structs import asdict
 
 from topicloom.base.counts import counted, proved_told
 from topicloom.base.summaries import UNSET
 from topicloom.cli.console import Screen
 from topicloom.cli.deaths_told import deaths_missed
 from topicloom.cli.hops_told import hops_missed, hops_told
+from topicloom.cli.objectives_told import UNITS, loads_missed, objective_told
 from topicloom.cli.options import (
+    Certify,
     EdgeOptions,
     EngineOptions,
     InterestOptions,
@@ -31,16 +34,10 @@ EXAMPLES = """
 topicloom improve my-overlay my-overlay --out better --time-limit 60
 topicloom improve table.csv edges.csv --out better --objective max-degree
 topicloom improve table.csv edges.csv --out better --objective cost --costs prices.csv --caps caps.csv
+topicloom improve table.csv edges.csv --out quick --objective rate-ms --rates rates.csv --rtt times.csv
 topicloom improve my-overlay my-overlay --out sturdy --survive 1
 topicloom improve my-overlay my-overlay --out better --time-limit 600 --resume
 """
-UNITS = {
-    "edges": "edges",
-    "max-degree": "edges of the busiest node",
-    "hops": "hops inside a topic at most",
-    "mean-hops": "hops inside topics on average",
-    "cost": "for all edges",
-}
 
 
 def improve(
@@ -63,10 +60,15 @@ def improve(
         str | None, "The most hops inside a topic: a number, auto (as many as there are) or none."
     ] = None,
     max_degree: Annotated[str | None, "The most edges of a node: a number, or auto (as there are)."] = None,
+    max_edges: Annotated[
+        str | None,
+        "The most edges: a number, auto (as many as there are; for costs any number) or none.",
+    ] = None,
     rounds: Annotated[str | None, "Rounds of search instead of a time: the same result each time."] = None,
     seed: Seed = 0,
     resume: Annotated[bool, "Go on from what an earlier run has left in --out."] = False,
     threads: Threads = None,
+    certify: Certify = False,
 ) -> None:
     """Search for a better overlay, from one that exists: a build, or any table of edges.
 
@@ -94,6 +96,7 @@ def improve(
         "extra_edges": extra_edges and extra_edges.removesuffix("%"),
         "max_hops": max_hops,
         "max_degree": max_degree,
+        "max_edges": max_edges,
         "time_limit": f"{time_limit:g}",
         "rounds": rounds,
     }
@@ -109,13 +112,15 @@ def improve(
             seed=seed,
             threads=threads,
             resume=resume,
+            certify=certify,
         )
         summary = improve_to_folder(task)
-    why = [*_broken(summary), *deaths_missed(summary), *hops_missed(summary)]
+    why = [*_broken(summary), *loads_missed(summary), *deaths_missed(summary), *hops_missed(summary)]
     screen.report(summary, *_told(summary, out), holds=summary.topic_connected and not why, why=why)
 
 
 def _told(summary: BuildSummary, out: Path) -> Iterator[str]:
+    from topicloom.overlay.jobs.certify import certificate_told
     from topicloom.overlay.model.verdict import survival_told
 
     report = summary.report
@@ -127,8 +132,7 @@ def _told(summary: BuildSummary, out: Path) -> Iterator[str]:
         if count:
             one, many = what.split("|")
             yield counted(count, f"edge {one}", f"edges {many}")
-    before, after = report["objective_start"], report["objective"]
-    yield f"{before:,.6g} {UNITS[summary.parameters['objective']]} before, {after:,.6g} now"
+    yield objective_told(summary.parameters["objective"], report["objective_start"], report["objective"])
     yield (
         f"{counted(summary.edges, 'edge')} (given: {report['edges_start']:,}), average degree "
         f"{summary.degree_avg:.2f}, maximum {summary.degree_max:,} (given: {report['degree_start']:,})"
@@ -139,6 +143,7 @@ def _told(summary: BuildSummary, out: Path) -> Iterator[str]:
         yield f"{proved_told(summary.topics, '')}{lasting}"
     else:
         yield f"NOT topic-connected: {counted(summary.topics_partitioned, 'topic is', 'topics are')} split"
+    yield from certificate_told(summary.certificate, {**asdict(summary), **report})
     yield f"{summary.seconds['total']:.1f} s; written to {out}"
 
 

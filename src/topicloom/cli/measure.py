@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from msgspec.structs import asdict
 
 from topicloom.base.summaries import UNSET, Figures, UnsetType
 from topicloom.cli.console import Screen
-from topicloom.cli.options import Certify, EdgeOptions, EngineOptions, InterestOptions, Threads, in_turn
+from topicloom.cli.options import (
+    Certify,
+    EdgeOptions,
+    EngineOptions,
+    InterestOptions,
+    PairCosts,
+    Rates,
+    RoundTrips,
+    Threads,
+    in_turn,
+)
 from topicloom.cli.tables import figures_table
+from topicloom.errors import UsageError
 
 if TYPE_CHECKING:
     from topicloom.overlay.spark.measure_topics import Sampled
@@ -19,6 +31,7 @@ EXAMPLES = """
 topicloom measure my-overlay my-overlay
 topicloom measure table.csv edges.csv --json
 topicloom measure my-overlay my-overlay --certify
+topicloom measure table.csv edges.csv --rates rates.csv --rtt times.csv
 """
 
 
@@ -29,15 +42,30 @@ def measure(
     screen: Screen,
     threads: Threads = None,
     certify: Certify = False,
+    rates: Rates = None,
+    rtt: RoundTrips = None,
+    costs: PairCosts = None,
+    survive: Annotated[
+        int,
+        typer.Option(min=0, max=2, help="With --certify: bounds of overlays that survive so many deaths."),
+    ] = 0,
 ) -> None:
     """Measure degrees, components, diameters, topics per edge, filtering cost and load of an overlay."""
     from topicloom.overlay.jobs.certify import certificate_told
+    from topicloom.overlay.jobs.constraints import ConstraintFiles
     from topicloom.overlay.jobs.measure import measure_tables
 
     interest, edges = in_turn(interest, edges)
+    if survive and not certify:
+        raise UsageError("--survive sets the bounds of --certify; leave one of them out or give both")
     with screen.working() as progress:
         found = measure_tables(
-            interest.ready(spark, screen, progress), edges.source(), threads=threads, bounds=certify
+            interest.ready(spark, screen, progress),
+            edges.source(),
+            threads=threads,
+            bounds=certify,
+            survive=survive,
+            weights=ConstraintFiles(rates=rates, rtt=rtt, costs=costs, encoding=interest.encoding),
         )
     measures = found.measures
     certificate = certificate_told(found.certificate, measures)
@@ -68,9 +96,11 @@ def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
 
 def _rows(found: Figures) -> Iterator[tuple[str, str]]:
     """Give a row for every figure of the registry that has a label."""
+    from topicloom.overlay.measures.deliveries import FIGURES
     from topicloom.overlay.measures.registry import MEASURES
 
-    for figure in (figure for entry in MEASURES.values() for figure in entry.figures if figure.label):
+    known = [*(figure for entry in MEASURES.values() for figure in entry.figures), *FIGURES]
+    for figure in (figure for figure in known if figure.label and figure.key in found):
         unit = found.get(figure.unit, figure.unit)
         value = found[figure.key]
         if value is None:

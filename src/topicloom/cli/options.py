@@ -202,6 +202,15 @@ def in_turn(interest: InterestOptions, edges: EdgeOptions) -> tuple[InterestOpti
     return interest, edges
 
 
+PairCosts = Annotated[str | None, "Costs of edges: columns u, v, cost; other pairs cost 1."]
+Rates = Annotated[
+    str | None, "Messages of topics per unit of time: columns topic, rate; other topics have none."
+]
+RoundTrips = Annotated[
+    str | None, "Round-trip times of pairs: columns u, v, ms; other pairs take as long as the slowest."
+]
+
+
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
     """What an overlay must respect."""
@@ -209,18 +218,23 @@ class LimitOptions:
     PANEL: ClassVar[str] = "Constraints (tables as for INTEREST; columns by name)"
 
     caps: Annotated[
-        str | None, "Most edges of nodes: a table with columns node, cap (node *: all others)."
+        str | None,
+        "Most edges of nodes: columns node, cap (node *: all others); column load: the most to forward.",
     ] = None
     forbid: Annotated[str | None, "Pairs without an edge: columns u, v."] = None
     require: Annotated[str | None, "Pairs with an edge: columns u, v."] = None
     start: Annotated[str | None, "Edges that exist and stay: a build, or columns u, v."] = None
-    costs: Annotated[str | None, "Costs of edges: columns u, v, cost; other pairs cost 1."] = None
+    costs: PairCosts = None
+    rates: Rates = None
+    rtt: RoundTrips = None
 
     def files(self, encoding: str) -> ConstraintFiles:
         """Return what the jobs need to read them."""
         from topicloom.overlay.jobs.constraints import ConstraintFiles
 
-        return ConstraintFiles(self.caps, self.forbid, self.require, self.costs, self.start, encoding)
+        return ConstraintFiles(
+            self.caps, self.forbid, self.require, self.costs, self.start, encoding, self.rates, self.rtt
+        )
 
 
 @dataclass(frozen=True, slots=True)

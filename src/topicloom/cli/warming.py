@@ -157,9 +157,18 @@ def warm_sturdy() -> None:
     improve_overlay(interest, overlay, rounds=1)  # the judge comes along
 
 
+def warm_weights() -> None:
+    """Run the search on paths, its measure, and joins by weight."""
+    interest = _toy()
+    limits = Constraints.of(interest, rates={"t00": 1.0}, rtt={("n000", "n001"): 1.0})
+    overlay = BUILDERS["gm"].build(interest, constraints=limits, max_edges=200).overlay
+    improve_overlay(interest, overlay, objective="rate-ms", constraints=limits, rounds=1)
+
+
 def warm_others() -> None:
     """Run the exact builder, sturdy overlays, the trees of meshes and SpiderCast."""
     warm_sturdy()
+    warm_weights()
     small = workload_from_options(60, topics=40, subscriptions="5", popularity="uniform", seed=1)
     BUILDERS["exact"].build(generate_interest(small))
     star = _hub()

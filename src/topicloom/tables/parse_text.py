@@ -208,7 +208,7 @@ def _judge(words: pa.StringArray, kind: str) -> tuple[pa.Array, Any]:
     A word that this finds unusable is looked at again alone (`read_value`), which has the last word.
     """
     if kind == "text":
-        return words, pc.not_equal(words, "").to_numpy(zero_copy_only=False)
+        return words, pc.fill_null(pc.not_equal(words, ""), False).to_numpy(zero_copy_only=False)
     if kind == "role":
         return words, pc.is_in(words, value_set=pa.array(ROLES)).to_numpy(zero_copy_only=False)
     try:

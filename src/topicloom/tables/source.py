@@ -60,10 +60,16 @@ INTEREST = (
 EDGES = (Field("u"), Field("v"))
 # The tables of constraints; whoever reads them refuses a row without its cost.
 LIMITS = {
-    "caps": (Field("node"), Field("cap")),
+    "caps": (
+        Field("node"),
+        Field("cap", optional=True),
+        Field("load", "amount", optional=True),
+    ),
     "forbid": EDGES,
     "require": EDGES,
     "costs": (*EDGES, Field("cost", "cost", optional=True)),
+    "rtt": (*EDGES, Field("ms", "cost", optional=True)),
+    "rates": (Field("topic"), Field("rate", "amount", optional=True)),
 }
 
 
@@ -145,7 +151,7 @@ def edges_source(
 
 
 def limits_source(path: str | os.PathLike[str], what: str, encoding: str = UTF8) -> TableSource:
-    """Describe a table of constraints: caps (node, cap), forbid or require (u, v), costs (u, v, cost)."""
+    """Describe a table of constraints: caps (node, cap), forbid or require (u, v), costs (u, v, cost), ..."""
     options = replace(BY_HEADER, encoding="`encoding`")  # that of the interest
     return TableSource(os.fspath(path), LIMITS[what], what=what, options=options, encoding=encoding)
 

@@ -76,3 +76,18 @@ def test_python_takes_the_same_choice(in_a_hurry, monkeypatch):
     assert build(SMALL, "gm").algorithm == "gm"
     monkeypatch.undo()
     assert build(SMALL).algorithm == "balanced"
+
+
+def test_surviving_deaths_and_saving_splits_count():
+    """A cap on time between what the overlay takes and what surviving takes on top of it."""
+    interest = crowded(60_000)
+    plain, one, two, saving = (
+        default.sturdy_seconds(interest, asked)
+        for asked in ({}, {"survive": 1}, {"survive": 2}, {"extra_edges": 10.0})
+    )
+    assert plain == 0.0 < saving < one < two
+    for asked in ({"survive": 2}, {"extra_edges": 5.0}):
+        hurried = {**OF_BALANCED, "work": 0, "max_hops": "none"}
+        assert choose_default(interest, hurried, bound=False).algorithm == "balanced"
+        default_told = choose_default(interest, hurried | asked, bound=True).reason
+        assert default_told != choose_default(interest, hurried, bound=True).reason

@@ -14,12 +14,12 @@ from drawing import examples
 from naive.hops import naive_hops, naive_levels
 from naive.measures import topic_component_counts
 from strategies import interests, tangled
+from topicloom.base.kernels.random import odds
 from topicloom.base.progress import SILENT
 from topicloom.overlay.builders.balanced import build_balanced
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.hop_search import HopSearch
 from topicloom.overlay.builders.hops import auto_hops, hops_report
-from topicloom.overlay.kernels.hop_moves import _odds
 from topicloom.overlay.model.constraints import Constraints
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -224,10 +224,10 @@ def test_a_number_of_hops_that_the_cap_leaves_no_room_for_lifts_the_cap_unless_i
 
 def test_odds_of_a_move_are_those_of_annealing_whatever_the_library_of_the_machine():
     """Products of doubles are the same everywhere; a library's exponential differs in its last bit."""
-    odds = getattr(_odds, "py_func", _odds)
+    plain = getattr(odds, "py_func", odds)
     for x in (0.0, 0.3, 1.0, 5.0):
-        assert odds(x) == pytest.approx(np.exp(-x), rel=0.02)
-    assert odds(2000.0) == 0.0
+        assert plain(x) == pytest.approx(np.exp(-x), rel=0.02)
+    assert plain(2000.0) == 0.0
 
 
 def test_a_planted_fault_is_told():

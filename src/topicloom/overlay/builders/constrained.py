@@ -59,7 +59,11 @@ def check_constraints(interest: Interest, constraints: Constraints, start: Overl
         raise InputError(f"{len(constraints.caps)} caps were given for {n_nodes} nodes")
     if start is not None and not start.node_ids.equals(interest.node_ids):
         raise InputError("start is an overlay over other nodes than the interest's")
-    for pairs in (constraints.forbidden, constraints.required, constraints.priced):
+    if constraints.load_caps is not None and len(constraints.load_caps) != n_nodes:
+        raise InputError(f"{len(constraints.load_caps)} caps on loads were given for {n_nodes} nodes")
+    if constraints.rates is not None and len(constraints.rates) != interest.n_topics:
+        raise InputError(f"{len(constraints.rates)} rates were given for {interest.n_topics} topics")
+    for pairs in (constraints.forbidden, constraints.required, constraints.priced, constraints.timed):
         if len(pairs) and int(pairs.v.max()) >= n_nodes:
             raise InputError(f"a pair names a node number outside 0..{n_nodes - 1}")
     names = interest.node_ids

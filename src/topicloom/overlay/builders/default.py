@@ -28,6 +28,8 @@ TRY_NODES = 5_000  # up to so many nodes gm says how many edges there will be
 # for each topic that its edge carries one that grows with the nodes of the topic.
 PER_ENTRY, USUAL_SIZE, PER_SUBSCRIPTION = 4e-8, 10.0, 1e-5
 PER_MOVE, PER_TOPIC, GROWTH = 1.3e-5, 1.3e-7, 0.5  # within a bound on hops
+# Surviving one death or two, and saving splits: for each list entry, as for a scan.
+PER_DEATHS, PER_SAVING = (0.0, 1.3e-7, 4e-7), 6e-8
 FREE_MOVE, FREE_TOPIC = 1.5e-5, 4e-8  # without one: two searches at a time
 
 
@@ -74,10 +76,22 @@ def expected_seconds(
     return greedy + PER_SUBSCRIPTION * subscriptions + moves_per_edge * (per_move * edges + walks)
 
 
+def sturdy_seconds(interest: Extent, parameters: Mapping[str, Any]) -> float:
+    """Estimate what `survive` and `extra_edges` take, after the overlay without them."""
+    entries = float(np.square(interest.topic_sizes().astype(np.float64)).sum())
+    saving = PER_SAVING if float(parameters.get("extra_edges", 0.0)) else 0.0
+    return entries * (PER_DEATHS[int(parameters.get("survive", 0))] + saving)
+
+
 def told_expectation(
-    interest: Extent, work: float | str = "auto", *, max_hops: int | str = "auto", time_limit: float = 0.0
+    interest: Extent,
+    work: float | str = "auto",
+    *,
+    max_hops: int | str = "auto",
+    time_limit: float = 0.0,
+    more: float = 0.0,
 ) -> str:
-    """Say how long `balanced` takes on this machine; nothing is ever chosen by it."""
+    """Say how long `balanced` takes on this machine, and `more` seconds; nothing is ever chosen by it."""
     timed = work == "auto" and time_limit > 0
     seconds = expected_seconds(interest, 0 if timed else work, max_hops=max_hops)
     if isinstance(interest, Interest) and seconds >= 1 and interest.n_nodes <= TRY_NODES and not timed:
@@ -85,7 +99,7 @@ def told_expectation(
         seconds = expected_seconds(interest, work, edges=edges, max_hops=max_hops)
     if time_limit:
         seconds = max(seconds, time_limit / (known_speed() or 1.0)) if timed else seconds
-    return told_seconds(seconds * (known_speed() or 1.0))
+    return told_seconds((seconds + more) * (known_speed() or 1.0))
 
 
 def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bool) -> BuilderChoice:
@@ -98,9 +112,12 @@ def choose_default(interest: Extent, parameters: Mapping[str, Any], *, bound: bo
     """
     work, max_hops = parameters.get("work", "auto"), parameters.get("max_hops", "auto")
     time_limit = float(parameters.get("time_limit", 0.0))
-    told = told_expectation(interest, work, max_hops=max_hops, time_limit=time_limit)
+    more = sturdy_seconds(interest, parameters)
+    if parameters.get("survive") and max_hops == "auto":
+        max_hops = "none"  # as the builder has it
+    told = told_expectation(interest, work, max_hops=max_hops, time_limit=time_limit, more=more)
     timed = work == "auto" and time_limit > 0
-    seconds = expected_seconds(interest, 0 if timed else work, max_hops=max_hops)
+    seconds = more + expected_seconds(interest, 0 if timed else work, max_hops=max_hops)
     if seconds <= MOST_SECONDS:
         reason = f"no algorithm was named; it takes {told} on this machine"
     elif bound:

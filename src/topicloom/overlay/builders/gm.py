@@ -11,8 +11,10 @@ from typing import Annotated
 
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
+from topicloom.errors import UsageError
 from topicloom.overlay.builders.constrained import ConstrainedTask, Costs
 from topicloom.overlay.builders.constrained_greedy import build_greedy
+from topicloom.overlay.builders.join_budget import build_within
 from topicloom.overlay.builders.twin_trees import Twins
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
@@ -28,6 +30,9 @@ def build_gm(
     redundancy: Annotated[int, Parameter("runs, each on the pairs not yet used (section 6.4)", least=1)] = 1,
     costs: Costs = "tie",
     twins: Twins = "tree",
+    max_edges: Annotated[
+        int | str, Parameter("stop at so many edges, with as many joins as they can make", ("none",), 0)
+    ] = "none",
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
@@ -44,14 +49,24 @@ def build_gm(
     beginning; with pair costs, `costs="tie"` takes the cheapest of equal contribution and `"weight"` the
     most contribution per cost.
 
+    `max_edges` stops after so many edges: they make at least 1 - 1/e of the joins that any so many can. With
+    rates, of the interest or in the constraints, a join counts the rate of its topic.
+
     >>> interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])
     >>> build_gm(interest).overlay.to_pandas().values.tolist()
     [['a', 'b'], ['b', 'c']]
     """
     watch = Stopwatch(progress)
     task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)
-    overlay, report = build_greedy(task, phases=False, redundancy=redundancy, watch=watch)
-    parameters = {"redundancy": redundancy, "costs": costs, "twins": twins}
+    if isinstance(max_edges, int):
+        if redundancy > 1:
+            raise UsageError(f"`max_edges={max_edges}` goes without `redundancy={redundancy}`")
+        overlay, report = build_within(task, max_edges, watch)
+    elif constraints.rates is not None:
+        raise UsageError("gm does not honour `rates` without `max_edges`")
+    else:
+        overlay, report = build_greedy(task, phases=False, redundancy=redundancy, watch=watch)
+    parameters = {"redundancy": redundancy, "costs": costs, "twins": twins, "max_edges": max_edges}
     return Build(overlay, "gm", parameters, seed, watch.seconds, report)
 
 

@@ -42,7 +42,8 @@ class HopSearch:
 
     The first `n_fixed` edges stay for good. A node may have more edges than its cap only because it has had
     them from the start; where it `needs` more than a cap, that is its cap. `costs` as in `build_gm`. With
-    `odd` the roots are edges, so that no two subscribers are more than two radii and one hop apart.
+    `odd` the roots are edges, so that no two subscribers are more than two radii and one hop apart. Depths
+    count `weights[topic]` times (1 without).
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class HopSearch:
         constraints: Constraints = UNCONSTRAINED,
         costs: str = "tie",
         odd: bool = False,
+        weights: Longs | None = None,
         seed: int,
         progress: Progress,
     ) -> None:
@@ -69,8 +71,10 @@ class HopSearch:
         number = int(generator(seed, "hop-search").integers(2**63))
         prices = pair_prices(constraints, interest.n_nodes)
         self._overlay = new_hop_overlay(
-            interest.sealed_lists(), most, prices, int(most.sum()) // 2 + 64, number
+            interest.sealed_lists(), most, prices, int(most.sum()) // 2 + 64, number, weights
         )
+        counted = interest.topic_sizes() if weights is None else interest.topic_sizes() * weights
+        self._depths_weigh = int(counted.sum())
         put_edges(self._overlay, sealed(u), sealed(v), n_fixed)
         self._sizes = interest.topic_sizes()
         self._topics = np.flatnonzero(self._sizes > 1)
@@ -207,7 +211,7 @@ class HopSearch:
     def _run(
         self, kind: int, caps: Ints, items: Ints, *, slack: int = 0, attempts: int = 1, cold: bool = False
     ) -> int:
-        unit = self._interest.n_subscriptions / max(self.n_edges, 1)
+        unit = self._depths_weigh / max(self.n_edges, 1)
         number, cost = (EDGE_WEIGHT * unit * share for share in self.by_cost)
         heat = 0.0 if cold else TEMPERATURE * unit
         tables = (self._overlay, caps, kind, sealed(items))

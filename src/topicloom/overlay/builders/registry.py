@@ -19,9 +19,9 @@ from topicloom.overlay.builders.gm import build_gm, build_gm_m
 from topicloom.overlay.builders.low_oda import build_low_oda
 from topicloom.overlay.builders.minmax_oda import build_minmax_oda
 from topicloom.overlay.builders.short_gm import build_short_gm
-from topicloom.overlay.builders.sturdy import build_sturdy
+from topicloom.overlay.builders.weighted import build_weighted
 from topicloom.overlay.model.build import Build
-from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
+from topicloom.overlay.model.constraints import UNCONSTRAINED, WEIGHTS, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -57,20 +57,20 @@ def _short_paths(build: Callable[..., Build], aim: str, complexity: str, place: 
 
 BUILDERS: dict[str, Builder] = {
     "balanced": Builder(
-        build=build_sturdy,
+        build=build_weighted,
         aim="low average and low maximum degree, short paths",
         guarantee="none proven; certifying bounds the gap of each build",
         complexity="a few runs of gm, then `work` moves per edge",
         paper="this project: docs/builders.md",
         seeded=True,
-        honours=ALL_KINDS,
+        honours=(*ALL_KINDS, *WEIGHTS),
     ),
     "gm": Builder(
         build=build_gm,
         aim="lowest average degree",
         guarantee="edges at most log(subscriptions) x optimum",
         paper="Chockler et al. 2007, section 6",
-        honours=ALL_KINDS,
+        honours=(*ALL_KINDS, "rates"),  # those with `max_edges` only
     ),
     "gm-m": Builder(
         build=build_gm_m,
@@ -210,6 +210,7 @@ AIMS = {  # options of their own
     "max_degree": "aim at a maximum degree",
     "survive": "let topics survive deaths",
     "extra_edges": "spend more edges on fewer splits",
+    "max_edges": "stop at a number of edges",
 }
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 
+from topicloom.base.arrays import Bools
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.errors import UsageError
@@ -93,21 +94,18 @@ def check_deaths_and_edges(survive: int, extra_edges: float) -> None:
         )
 
 
-def _parameters_first() -> None:
-    """Give `build_sturdy` the parameters of balanced and its own, as the registry reads them."""
-    own, known = inspect.signature(build_sturdy), inspect.signature(build_balanced)
-    added = [own.parameters["survive"], own.parameters["extra_edges"]]
-    whole = [*known.parameters.values()]
+def take_parameters(build: Callable[..., Build], known: Callable[..., Build], own: Sequence[str]) -> None:
+    """Give `build` the parameters of `known` before its own, as the registry reads them."""
+    hints = get_type_hints(build, include_extras=True)
+    mine, whole = inspect.signature(build).parameters, [*inspect.signature(known).parameters.values()]
     place = [one.name for one in whole].index("seed")
-    build_sturdy.__annotations__ = get_type_hints(build_balanced, include_extras=True) | {
-        "survive": Survive,
-        "extra_edges": ExtraEdges,
-    }
-    signature = known.replace(parameters=[*whole[:place], *added, *whole[place:]])
-    build_sturdy.__signature__ = signature  # type: ignore[attr-defined]
+    build.__annotations__ = get_type_hints(known, include_extras=True) | {name: hints[name] for name in own}
+    added = [mine[name] for name in own]
+    signature = inspect.signature(known).replace(parameters=[*whole[:place], *added, *whole[place:]])
+    build.__signature__ = signature  # type: ignore[attr-defined]
 
 
-_parameters_first()
+take_parameters(build_sturdy, build_balanced, ("survive", "extra_edges"))
 
 
 class _Sturdy:
@@ -175,10 +173,10 @@ def pruned(task: ConstrainedTask, edges: Edges, deaths: int, bound: int | None, 
     whole = topic_components(interest, overlay) <= 1
     n_fixed = len(task.fixed[0])
     if not whole.all():
-        carries = _carries(interest, edges, ~whole)
-        carries[:n_fixed] = True
-        order = np.argsort(~carries, kind="stable")
-        edges, n_fixed = (edges[0][order], edges[1][order]), int(carries.sum())
+        kept = carries(interest, edges, ~whole)
+        kept[:n_fixed] = True
+        order = np.argsort(~kept, kind="stable")
+        edges, n_fixed = (edges[0][order], edges[1][order]), int(kept.sum())
         interest = interest.only_topics(whole)
     search = SturdySearch(
         interest,
@@ -196,9 +194,9 @@ def pruned(task: ConstrainedTask, edges: Edges, deaths: int, bound: int | None, 
     return search.edges()
 
 
-def _carries(interest: Interest, edges: Edges, topics: Any) -> Any:
+def carries(interest: Interest, edges: Edges, topics: Bools) -> Bools:
     """Return for each edge whether both its ends want one of these topics."""
-    found = np.zeros(len(edges[0]), np.bool_)
+    found: Bools = np.zeros(len(edges[0]), np.bool_)
     inside = np.zeros(interest.n_nodes, np.bool_)
     for topic in np.flatnonzero(topics).tolist():
         inside[:] = False

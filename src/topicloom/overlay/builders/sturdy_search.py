@@ -57,7 +57,7 @@ class SturdySearch(HopSearch):
 
     def _moves(self, kind: int, caps: Ints, items: Ints, *, hot: bool = False) -> int:
         kept, tables = 0, (self._overlay, self._mending, caps, kind)
-        unit = self._interest.n_subscriptions / max(self.n_edges, 1)
+        unit = self._depths_weigh / max(self.n_edges, 1)
         edge, cost = (EDGE_WEIGHT * unit * share for share in self.by_cost)
         heat = TEMPERATURE * unit if hot else 0.0
         for start in range(0, len(items), SLICE):

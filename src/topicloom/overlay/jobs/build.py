@@ -170,9 +170,11 @@ def build_loaded(
         if request.certify:
             certificate = certify(
                 loaded.interest,
-                asdict(summary),
+                asdict(summary) | {"cost_total": build.report.get("cost_total")},
                 known=build.report,
                 survive=request.survive,
+                constraints=request.constraints,
+                kinds=() if request.start is None else ("start",),
                 threads=request.threads,
                 progress=progress,
             )

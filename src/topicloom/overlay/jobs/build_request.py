@@ -64,13 +64,20 @@ class BuildRequest:
         max_degree: str | None = None,
         survive: str | None = None,
         extra_edges: str | None = None,
+        max_edges: str | None = None,
         seed: int = 0,
         threads: int | None = None,
         certify: bool = False,
     ) -> BuildRequest:
-        """Make a request from texts such as `key=value`; unknown names and values are refused."""
+        """Make a request from texts such as `key=value`; unknown names and values are refused.
+
+        With `max_edges` and no algorithm it is gm, which stops there.
+        """
+        if algorithm is None and max_edges is not None:
+            algorithm = "gm"
         name = algorithm or DEFAULT
         given = {"max_hops": max_hops, "max_degree": max_degree, "survive": survive}
+        given["max_edges"] = max_edges
         aims = aim_settings(name, given | {"extra_edges": extra_edges and extra_edges.removesuffix("%")})
         parameters = parse_parameters(name, [*settings, *aims])
         fixed = parameters != parse_parameters(DEFAULT, [])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET, Report, UnsetType
 from topicloom.overlay.measures.bounds import bound_overlays, gap
+from topicloom.overlay.measures.cost_bound import bound_cost
 from topicloom.overlay.measures.survival_bound import bound_survival
 from topicloom.overlay.model.build import Certificate
+from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints
 from topicloom.overlay.model.interest import Interest
 
 
@@ -20,12 +22,17 @@ def certify(
     *,
     known: Report | None = None,
     survive: int = 0,
+    constraints: Constraints = UNCONSTRAINED,
+    kinds: Iterable[str] = (),
     threads: int | None = None,
     progress: Progress = SILENT,
 ) -> Certificate:
     """Bound every topic-connected overlay of `interest`, and tell the gaps of the one with these figures.
 
-    With `survive` only those count in which every topic survives so many deaths.
+    With `survive` only those count in which every topic survives so many deaths. No other constraint is
+    considered, which `bound_constraints` tells (`kinds` are those in use besides `constraints`): the bounds
+    hold all the same, but an overlay under constraints may not come near them. With costs they are bounded
+    too, under the forbidden pairs.
 
     Needed are `edges`, `degree_max` and `topic_connected`; `known` are bounds that its builder has proved.
     """
@@ -37,6 +44,12 @@ def certify(
         own = bound_survival(interest, survive, progress=progress)
         edges_bound = max(edges_bound, own.edges_bound)
         degree_bound = max(degree_bound, own.degree_max_bound)
+    cost_bound: float | UnsetType = UNSET
+    cost_gap: float | UnsetType | None = UNSET
+    if len(constraints.priced):
+        cost_bound = bound_cost(interest, constraints, progress=progress)
+        cost = figures["cost_total"]
+        cost_gap = cost / cost_bound - 1 if connected and cost_bound > 0 else None
     return Certificate(
         edges_bound=edges_bound,
         degree_max_bound=degree_bound,
@@ -44,6 +57,9 @@ def certify(
         degree_max_gap=gap(figures["degree_max"], degree_bound) if connected else None,
         bound_method=found.method,
         bound_survive=survive or UNSET,
+        bound_constraints=tuple(dict.fromkeys([*constraints.kinds(), *kinds])) or UNSET,
+        cost_bound=cost_bound,
+        cost_gap=cost_gap,
     )
 
 
@@ -56,12 +72,33 @@ def certificate_told(found: Certificate | UnsetType, figures: Mapping[str, Any])
             f"no gap can be told of an overlay with split topics; one that is topic-connected has at least "
             f"{found.edges_bound:,} edges and a maximum degree of at least {found.degree_max_bound:,}"
         ]
+    costs = found.cost_bound is not UNSET
     return [
-        f"{_within(found.gap)}: {figures['edges']:,} edges, no {_kind(found)} has fewer than "
-        f"{found.edges_bound:,}",
-        f"maximum degree {_within(found.degree_max_gap)}: {figures['degree_max']:,}, and "
+        *_not_considered(found),
+        f"{'edges ' if costs else ''}{_within(found.gap, costs=costs)}: {figures['edges']:,} edges, "
+        f"no {_kind(found)} has fewer than {found.edges_bound:,}",
+        f"maximum degree {_within(found.degree_max_gap, costs=costs)}: {figures['degree_max']:,}, and "
         f"{found.degree_max_bound:,} is needed",
+        *_cost_told(found, figures),
     ]
+
+
+def _not_considered(found: Certificate) -> list[str]:
+    """Say for which overlays the bounds are, where that are not only those asked for."""
+    if found.bound_constraints is UNSET:
+        return []
+    kinds = ", ".join(found.bound_constraints)
+    return [f"bounds are those of overlays without constraints ({kinds}), which may demand more"]
+
+
+def _cost_told(found: Certificate, figures: Mapping[str, Any]) -> list[str]:
+    if found.cost_bound is UNSET:
+        return []
+    told = f"cost {figures['cost_total']:,.6g}, and no overlay costs less than {found.cost_bound:,.6g}"
+    gap = found.cost_gap
+    if gap is UNSET or gap is None:
+        return [told]
+    return [f"{told}: at most {100 * max(gap, 0.0):.1f}% above the least there can be"]
 
 
 def _kind(found: Certificate) -> str:
@@ -70,7 +107,9 @@ def _kind(found: Certificate) -> str:
     return f"overlay that survives {counted(found.bound_survive, 'death')}"
 
 
-def _within(share: float | None) -> str:
+def _within(share: float | None, *, costs: bool = False) -> str:
     if share is None:
         return "nothing is needed"
+    if costs:  # the fewest edges are not the goal then
+        return f"{100 * share:.1f}% above its bound"
     return "optimal" if share == 0 else f"within {100 * share:.1f}% of optimal"

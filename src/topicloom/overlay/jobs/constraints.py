@@ -7,6 +7,7 @@ hole. So a bad row, an unknown node or a missing header is an error that names i
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -29,6 +30,9 @@ from topicloom.tables.reader import read_all, refuse_rows
 from topicloom.tables.source import TableSource, are_small, edges_source, limits_source
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
 
+COST, TIME = ("cost", "cost"), ("ms", "time")  # columns, and what messages call them
+WHOLE = re.compile(r"\+?[0-9]+")
+KINDS = ("caps", "forbid", "require", "costs", "start", "rates", "rtt")
 ALL_NODES = "*"  # in a table of caps the name of all nodes that are not listed, unless a node is called so
 
 
@@ -42,10 +46,12 @@ class ConstraintFiles:
     costs: str | None = None
     start: str | None = None
     encoding: str = UTF8
+    rates: str | None = None
+    rtt: str | None = None
 
     def kinds(self) -> tuple[str, ...]:
         """Return the kinds that are given."""
-        return tuple(name for name in ("caps", "forbid", "require", "costs", "start") if getattr(self, name))
+        return tuple(name for name in KINDS if getattr(self, name))
 
     def check_there(self) -> None:
         """Refuse a file that is bound to fail before any work begins; a small one is read to the end."""
@@ -95,12 +101,14 @@ def load_constraints(
         return NodePairs.of(*_ends(table(kind), interest, getattr(files, kind)), interest.n_nodes)
 
     forbidden, required = pairs("forbid"), pairs("require")
-    priced, costs = (
-        _costs(table("costs"), interest, files.costs) if files.costs else (NodePairs(), np.zeros(0))
-    )
-    caps = _caps(table("caps"), interest, files.caps) if files.caps else None
+    nothing = NodePairs(), np.zeros(0)
+    priced, costs = _amounts(table("costs"), interest, files.costs, COST) if files.costs else nothing
+    timed, times = _amounts(table("rtt"), interest, files.rtt, TIME) if files.rtt else nothing
+    caps, loads = _caps_and_loads(table("caps"), interest, files.caps) if files.caps else (None, None)
+    rates = _rates(table("rates"), interest, files.rates) if files.rates else None
     start = _start(table("start"), interest, files.start, forbidden, notice) if files.start else None
-    return Limits(Constraints(caps, forbidden, required, priced, costs), start)
+    weights: dict[str, Any] = {"rates": rates, "load_caps": loads, "timed": timed, "times": times}
+    return Limits(Constraints(caps, forbidden, required, priced, costs, **weights), start)
 
 
 def _ends(table: pa.Table, interest: Interest, path: str) -> tuple[Ints, Ints]:
@@ -116,39 +124,92 @@ def _no_node(table: pa.Table, column: str, row: int) -> str:
     return f"{table.column(column)[row].as_py()!r} is not a node of the interest"
 
 
-def _check_whole(table: pa.Table, path: str) -> pa.ChunkedArray:
-    """Return the column of caps; refuse a word that is no whole number."""
-    words = table.column("cap")
-    whole = pc.match_substring_regex(words, pattern=r"^\+?[0-9]+$").to_numpy()
-    refuse_rows(path, table, ~whole, "the cap is not a whole number of at least 0")
+def _column(table: pa.Table, name: str) -> list[Any]:
+    """Return the values of an optional column; None where there is none."""
+    return table.column(name).to_pylist() if name in table.column_names else [None] * len(table)
+
+
+def _without_empty(table: pa.Table) -> pa.Table:
+    """Leave out optional columns that the file does not have: messages show rows as they are there."""
+    return table.select([name for name in table.column_names if table.column(name).null_count < len(table)])
+
+
+def _check_whole(table: pa.Table, path: str) -> list[str | None]:
+    """Return the column of caps; refuse a word that is no whole number, and a row without any cap."""
+    words, loads = _column(table, "cap"), _column(table, "load")
+    table = _without_empty(table)
+    bad = [
+        load is None if not word else WHOLE.fullmatch(word) is None
+        for word, load in zip(words, loads, strict=True)
+    ]
+    refuse_rows(path, table, np.array(bad, np.bool_), "the cap is not a whole number of at least 0")
     return words
 
 
-def _caps(table: pa.Table, interest: Interest, path: str) -> Ints:
+def _caps_and_loads(table: pa.Table, interest: Interest, path: str) -> tuple[Ints | None, Floats | None]:
+    """Return the most edges of each node, and the most it may forward; None where nobody has one."""
     words = _check_whole(table, path)
-    values = np.array([min(int(word), NO_CAP) for word in words.to_pylist()], np.int32)
+    table = _without_empty(table)
+    edges = np.array([min(int(word), NO_CAP) if word else np.inf for word in words], np.float64)
+    loads = np.array([np.inf if load is None else load for load in _column(table, "load")], np.float64)
+    caps = np.minimum(_by_node(table, edges, interest, path, "cap"), NO_CAP).astype(np.int32)
+    most = _by_node(table, loads, interest, path, "load")
+    no_loads = len(loads) and not np.isfinite(loads).any()
+    only_loads = len(loads) and not np.isfinite(edges).any()
+    return None if only_loads else caps, None if no_loads or not len(loads) else most
+
+
+def _by_node(table: pa.Table, values: Floats, interest: Interest, path: str, what: str) -> Floats:
+    """Return the value of each node, infinite without one; the row of `ALL_NODES` is for all others."""
     nodes = node_codes(table.column("node"), interest.node_ids)
     default = (nodes < 0) & pc.equal(table.column("node"), ALL_NODES).to_numpy()
     refuse_rows(path, table, (nodes < 0) & ~default, partial(_no_node, table, "node"))
     places = np.where(default, interest.n_nodes, nodes)
-    given = np.full(interest.n_nodes + 1, -1, np.int32)
-    given[places] = values
-    twice = np.isin(places, places[given[places] != values])
-    refuse_rows(path, table, twice, "the cap differs from another row of the same node")
-    others = given[-1] if given[-1] >= 0 else NO_CAP
-    return np.where(given[:-1] >= 0, given[:-1], others).astype(np.int32)
+    given = np.full(interest.n_nodes + 1, np.inf)
+    known = np.isfinite(values)
+    given[places[known]] = values[known]
+    twice = known & np.isin(places, places[known & (given[places] != values)])
+    refuse_rows(path, table, twice, f"the {what} differs from another row of the same node")
+    own = np.zeros(interest.n_nodes + 1, np.bool_)
+    own[places[known]] = True
+    found: Floats = np.where(own[:-1], given[:-1], given[-1])
+    return found
 
 
-def _costs(table: pa.Table, interest: Interest, path: str) -> tuple[NodePairs, Floats]:
+def _amounts(
+    table: pa.Table, interest: Interest, path: str, what: tuple[str, str]
+) -> tuple[NodePairs, Floats]:
+    """Return what pairs cost, or how long they take."""
     u, v = _ends(table, interest, path)
-    costs: Any = table.column("cost").to_numpy()
-    refuse_rows(path, table, np.isnan(costs), "the cost is missing")
+    column, name = what
+    values: Any = np.full(len(table), np.nan)
+    if column in table.column_names:
+        values = table.column(column).to_numpy()
+    refuse_rows(path, table, np.isnan(values), f"the {name} is missing")
     _, pair = np.unique(np.stack((np.minimum(u, v), np.maximum(u, v))), axis=1, return_inverse=True)
     given = np.zeros(len(u))
-    given[pair] = costs
-    twice = np.isin(pair, pair[given[pair] != costs])
-    refuse_rows(path, table, twice, "the cost differs from another row of the same pair")
-    return priced_pairs(u, v, costs, interest.n_nodes)
+    given[pair] = values
+    twice = np.isin(pair, pair[given[pair] != values])
+    refuse_rows(path, table, twice, f"the {name} differs from another row of the same pair")
+    return priced_pairs(u, v, values, interest.n_nodes)
+
+
+def _rates(table: pa.Table, interest: Interest, path: str) -> Floats:
+    """Return the rate of each topic; one without a row has none."""
+    topics = node_codes(table.column("topic"), interest.topic_ids)
+
+    def unknown(row: int) -> str:
+        return f"{table.column('topic')[row].as_py()!r} is not a topic of the interest"
+
+    refuse_rows(path, table, topics < 0, unknown)
+    rates: Any = np.full(len(table), np.nan)
+    if "rate" in table.column_names:
+        rates = table.column("rate").to_numpy()
+    refuse_rows(path, table, np.isnan(rates), "the rate is missing")
+    found = np.zeros(interest.n_topics)
+    found[topics] = rates
+    refuse_rows(path, table, found[topics] != rates, "the rate differs from another row of the same topic")
+    return found
 
 
 def _start(table: pa.Table, interest: Interest, path: str, forbidden: NodePairs, notice: Notice) -> Overlay:

@@ -10,19 +10,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
+from msgspec.structs import replace as replace_fields
+
 from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import Progress
 from topicloom.errors import Interrupted, UsageError
-from topicloom.overlay.builders.improve import check_objective, improve_overlay
+from topicloom.overlay.builders.improve import improve_overlay
+from topicloom.overlay.builders.improve_goals import check_objective
 from topicloom.overlay.jobs.build import written_overlay
 from topicloom.overlay.jobs.build_request import BuildRequest, summarise_build
+from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, check_agreement
 from topicloom.overlay.jobs.measure import load_overlay
 from topicloom.overlay.jobs.verify import judge_here
 from topicloom.overlay.measures.survival import check_survival
-from topicloom.overlay.model.build import Build, BuildSummary
+from topicloom.overlay.model.build import Build, BuildSummary, Certificate
 from topicloom.overlay.model.build_folder import (
     EDGES,
     INTEREST,
@@ -39,7 +44,8 @@ from topicloom.tables.reader import write_rejects
 from topicloom.tables.source import TableSource
 
 KEPT_EVERY = 10.0  # seconds: a better overlay is written, at the earliest, so long after the last one
-SAME = ("objective", "survive", "max_hops", "max_degree")  # what a resumed run may not change
+# What a resumed run may not change.
+SAME = ("objective", "survive", "extra_edges", "max_hops", "max_degree", "max_edges")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,7 @@ class ImproveTask:
     seed: int = 0
     threads: int | None = None
     resume: bool = False
+    certify: bool = False
 
     @property
     def progress(self) -> Progress:
@@ -65,8 +72,9 @@ class ImproveTask:
         check_replaceable(self.out)
         check_there(self.edges)
         self.limits.check_there()
-        if self.settings["objective"] == "cost" and self.limits.costs is None:
-            check_objective("cost", Constraints())
+        for objective, kind in (("cost", "costs"), ("rate-ms", "rtt")):
+            if self.settings["objective"] == objective and getattr(self.limits, kind) is None:
+                check_objective(objective, Constraints())
         if self.resume and not is_build(self.out):
             raise UsageError(f"`resume`: {self.out} holds nothing to go on with; leave it out")
 
@@ -83,9 +91,9 @@ def improve_to_folder(task: ImproveTask) -> BuildSummary:
     overlay, _ = load_overlay(task.edges, loaded.interest, task.table)
     settings, earlier = dict(task.settings), None
     if task.resume:
-        earlier = _earlier(task, loaded)
+        earlier = _earlier(task, loaded, constraints)
         overlay, settings = earlier.overlay, settings | _bounds_of(earlier)
-    keeper = _Keeper(task, loaded, began, earlier)
+    keeper = _Keeper(task, loaded, began, earlier, constraints)
     try:
         build = improve_overlay(
             loaded.interest,
@@ -101,10 +109,10 @@ def improve_to_folder(task: ImproveTask) -> BuildSummary:
         if keeper.kept:
             task.table.notice(f"the best overlay so far is in {task.out}; `resume` goes on from there")
         raise
-    return keeper.write(build)
+    return keeper.write(build, last=True)
 
 
-def _earlier(task: ImproveTask, loaded: LoadedInterest) -> Build:
+def _earlier(task: ImproveTask, loaded: LoadedInterest, constraints: Constraints) -> Build:
     """Return what an earlier run of the same task has found."""
     summary = read_summary(task.out)
     if summary.algorithm != "improve" or summary.interest_digest != loaded.digest:
@@ -114,14 +122,19 @@ def _earlier(task: ImproveTask, loaded: LoadedInterest) -> Build:
         if (there := found.parameters.get(key)) != task.settings[key]:
             asked = task.settings[key]
             raise UsageError(f"`resume`: {task.out} was improved with {key}={there}, not {asked}")
+    known, now = found.report.get("constraints_digests", {}), constraints.digests()
+    for kind in [*known, *now]:
+        if known.get(kind) != now.get(kind):
+            raise UsageError(f"`resume`: {task.out} was improved with other `{kind}`")
     return found
 
 
 def _bounds_of(earlier: Build) -> dict[str, Any]:
-    """Return the bounds of the first run, which hold for all that follow."""
+    """Return the bounds of the first run, which hold for all that follow; deaths survived are found again."""
     bounds = earlier.report["bounds"]
     hops = "none" if bounds["hops"] is None else bounds["hops"]
-    return {"max_degree": bounds["degree_max"], "max_hops": hops, "survive": bounds["survive"]}
+    edges = "none" if bounds["edges"] is None else bounds["edges"]
+    return {"max_degree": bounds["degree_max"], "max_hops": hops, "max_edges": edges}
 
 
 @dataclass(slots=True)
@@ -132,6 +145,7 @@ class _Keeper:
     loaded: LoadedInterest
     began: float
     earlier: Build | None
+    constraints: Constraints
     kept: bool = False
     last: float = 0.0
 
@@ -142,8 +156,8 @@ class _Keeper:
             self.write(build)
             self.last = self.task.progress.now()
 
-    def write(self, build: Build) -> BuildSummary:
-        """Write the folder and prove what was written."""
+    def write(self, build: Build, *, last: bool = False) -> BuildSummary:
+        """Write the folder and prove what was written; certify what is `last` if that is asked for."""
         task, loaded, progress = self.task, self.loaded, self.task.progress
         build = self._whole(build)
         with replacing(task.out) as folder:
@@ -162,14 +176,29 @@ class _Keeper:
             seconds = {"verify": proved - start, "total": proved - self.began}
             request = BuildRequest("improve", build.parameters, task.seed)
             summary = summarise_build(request, "local", loaded, build, verdict, build.seconds, seconds)
+            if task.certify and last:
+                summary = replace_fields(summary, certificate=self._certified(build, summary))
             write_json(summary, folder / SUMMARY)
         self.kept = True
         return summary
+
+    def _certified(self, build: Build, summary: BuildSummary) -> Certificate:
+        """Bound the overlays that this one stands among: those that survive what it was asked to."""
+        return certify(
+            self.loaded.interest,
+            asdict(summary) | {"cost_total": build.report.get("cost_total")},
+            survive=int(self.task.settings["survive"]),
+            constraints=self.constraints,
+            threads=self.task.threads,
+            progress=self.task.progress,
+        )
 
     def _whole(self, build: Build) -> Build:
         """Return the build with what earlier runs report: their start, their time."""
         report, asked = dict(build.report), dict(build.parameters)
         report["runs"] = 1
+        if digests := self.constraints.digests():
+            report["constraints_digests"] = digests
         if self.earlier is not None:
             first = self.earlier.report
             kept = ("edges_start", "degree_start", "objective_start", "bounds")

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from msgspec.structs import asdict, replace
 
 from topicloom.base.addresses import is_address
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET, Figures, Seconds, Summary, UnsetType
-from topicloom.errors import InputError
+from topicloom.errors import InputError, UsageError
 from topicloom.overlay.builders.default import TRY_NODES, choose_default, told_expectation
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.jobs.build_request import LOCAL_SUBSCRIPTIONS
 from topicloom.overlay.jobs.certify import certify
+from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, check_agreement
 from topicloom.overlay.measures.connectivity import node_codes, sound_edges
+from topicloom.overlay.measures.deliveries import measure_deliveries
+from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.measures.names import (
     AlikeNames,
     alike_told,
@@ -50,6 +54,8 @@ from topicloom.tables.spark.kept_place import KeptStore
 from topicloom.tables.spark.links import shares_disk
 from topicloom.tables.spark.raw_table import RawTable
 from topicloom.tables.spark.read import read_table
+
+NO_WEIGHTS = ConstraintFiles()
 
 
 class Inspected(Summary, frozen=True):
@@ -90,22 +96,45 @@ class Measured(Summary, frozen=True, kw_only=True):
 
 
 def measure_tables(
-    interest: InterestTable, edges: TableSource, *, threads: int | None = None, bounds: bool = False
+    interest: InterestTable,
+    edges: TableSource,
+    *,
+    threads: int | None = None,
+    bounds: bool = False,
+    weights: ConstraintFiles = NO_WEIGHTS,
+    survive: int = 0,
 ) -> Measured:
-    """Measure the overlay in `edges`; with `bounds` tell how far it is from the best possible one."""
+    """Measure the overlay in `edges`; with `bounds` tell how far it is from the best possible one.
+
+    With `survive` the bounds are those of overlays in which every topic survives so many deaths.
+
+    With `weights` (rates, round-trip times, costs) also what deliveries take and what all edges cost.
+    """
     progress = interest.progress
     start = progress.now()
     check_there(edges)
+    weights.check_there()
     with at_any_size(interest) as (loaded, read):
         if read is not None:
+            if survive:
+                raise UsageError("`survive` needs the interest in memory, and this one stays on Spark")
+            if given := weights.kinds():
+                raise UsageError(f"`{given[0]}` needs the interest in memory, and this one stays on Spark")
             return _measure_there(interest, read.encoded, edges, start, bounds=bounds)
     assert loaded is not None
     check_agreement(edges, interest.source, loaded.digest, interest.spark)
     overlay, left_out = load_overlay(edges, loaded.interest, interest)
     found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
+    limits = load_constraints(weights, loaded, spark=interest.spark, progress=progress).constraints
+    view = view_of(loaded.interest, overlay, threads=threads, progress=progress)
+    found |= measure_deliveries(view, limits)
+    certificate: Certificate | UnsetType = UNSET
+    if bounds:
+        options: dict[str, Any] = {"survive": survive, "constraints": limits}
+        certificate = certify(loaded.interest, found, threads=threads, progress=progress, **options)
     return Measured(
         measures=found,
-        certificate=certify(loaded.interest, found, threads=threads, progress=progress) if bounds else UNSET,
+        certificate=certificate,
         left_out=left_out,
         duplicates=loaded.duplicates,
         rejected=loaded.rejected,

@@ -13,7 +13,7 @@ import numpy as np
 
 from topicloom.base.arrays import Ints
 from topicloom.base.kernels.jit import bare, kernel
-from topicloom.base.kernels.random import draw
+from topicloom.base.kernels.random import draw, odds
 from topicloom.overlay.kernels.hop_edges import list_edge_at, weakest_edge
 from topicloom.overlay.kernels.hop_overlay import ADDED, DEPTHS, REMOVED, HopOverlay
 from topicloom.overlay.kernels.hop_repair import keep, pair_price, repair, take_out, undo
@@ -43,15 +43,6 @@ def _spent(overlay: HopOverlay, number: float, cost: float) -> float:
 
 
 @bare
-def _odds(x: float) -> float:
-    """Return about exp(-x): (1 - x / 1024)^1024 by squaring, which gives the same bits on every machine."""
-    odds = max(1.0 - x / 1024.0, 0.0)
-    for _ in range(10):
-        odds *= odds
-    return odds
-
-
-@bare
 def _exchange(
     overlay: HopOverlay,
     cap: Ints,
@@ -78,7 +69,7 @@ def _exchange(
         if take_out(overlay) and repair(overlay, cap, overlay.sizes[REMOVED], u, v, topics):
             worse = _spent(overlay, number, cost) + (overlay.sizes[DEPTHS] - before)
             lot = (draw(overlay.random, 1 << 30) + 0.5) / (1 << 30)
-            if worse <= 0.0 or (temperature > 0.0 and _odds(worse / temperature) > lot):
+            if worse <= 0.0 or (temperature > 0.0 and odds(worse / temperature) > lot):
                 keep(overlay)
                 return True
         undo(overlay)

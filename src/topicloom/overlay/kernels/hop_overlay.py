@@ -23,7 +23,8 @@ from topicloom.overlay.kernels.edge_lists import N_EDGES, link
 LOOSE = 1 << 20  # the depth of who is loose
 STALE = -1  # the load of an edge that is not known
 # Places in `HopOverlay.sizes`, after the number of edges: free edge numbers, loose subscriptions, the sum of
-# all other depths, changes of depth written down, nodes that came loose, edges removed and added by a move.
+# all other depths, weighed, changes of depth written down, nodes that came loose, edges removed and added by
+# a move.
 N_FREE, N_LOOSE, DEPTHS, N_LOG, N_NODES, REMOVED, ADDED = range(N_EDGES + 1, 8)
 
 
@@ -39,6 +40,7 @@ class HopOverlay(NamedTuple):
     price_ptr: Longs  # node -> its pairs that do not cost 1
     price_other: Ints
     price: Floats  # infinite: no edge allowed
+    weight_of: Longs  # topic -> what a hop of depth counts in it
     depth: Ints  # by slot
     open: Words  # node x word
     loose: Words  # node x word
@@ -84,7 +86,7 @@ def slot_of(overlay: HopOverlay, node: int, topic: int) -> Any:
 
 
 @bare
-def wants(overlay: HopOverlay, node: int, topic: int) -> bool:
+def wants(overlay: Any, node: int, topic: int) -> bool:
     """Does the node subscribe to the topic?"""
     return (overlay.bits[node, topic >> 6] >> np.uint64(topic & 63)) & np.uint64(1) != np.uint64(0)
 
@@ -102,9 +104,9 @@ def set_depth(overlay: HopOverlay, node: int, topic: int, depth: int) -> None:
     else:
         overlay.loose[node, word] &= ~flag
         overlay.sizes[N_LOOSE] -= old == LOOSE
-        overlay.sizes[DEPTHS] += depth
+        overlay.sizes[DEPTHS] += depth * overlay.weight_of[topic]
     if old != LOOSE:
-        overlay.sizes[DEPTHS] -= old
+        overlay.sizes[DEPTHS] -= old * overlay.weight_of[topic]
     if depth < overlay.radius[topic]:
         overlay.open[node, word] |= flag
     else:
@@ -196,8 +198,12 @@ def new_hop_overlay(
     prices: tuple[Longs, Ints, Floats],
     most_edges: int,
     seed: int,
+    weights: Longs | None = None,
 ) -> HopOverlay:
-    """Return an overlay without edges in which everybody is loose; node v has room for `room[v]` edges."""
+    """Return an overlay without edges in which everybody is loose; node v has room for `room[v]` edges.
+
+    A hop of depth counts `weights[topic]` (1 without).
+    """
     node_ptr, node_topics, topic_ptr, topic_nodes = interest_lists
     n_nodes, n_topics, n_slots = len(node_ptr) - 1, len(topic_ptr) - 1, len(node_topics)
     words = max((n_topics + 63) // 64, 1)
@@ -223,6 +229,7 @@ def new_hop_overlay(
         price_ptr=prices[0],
         price_other=prices[1],
         price=prices[2],
+        weight_of=np.ones(n_topics, np.int64) if weights is None else weights,
         depth=ints(n_slots, LOOSE),
         open=np.zeros((n_nodes, words), np.uint64),
         loose=bits.copy(),

@@ -14,12 +14,12 @@ import numpy as np
 from topicloom.base.arrays import Ints, Longs
 from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import bare, kernel, part
-from topicloom.base.kernels.random import draw
+from topicloom.base.kernels.random import draw, odds
 from topicloom.base.kernels.search import first_at_least
 from topicloom.overlay.kernels.disjoint_paths import Paths, new_paths, other_paths
 from topicloom.overlay.kernels.hop_depths import put_edge
 from topicloom.overlay.kernels.hop_edges import list_edge_at, weakest_edge
-from topicloom.overlay.kernels.hop_moves import _odds, _spent
+from topicloom.overlay.kernels.hop_moves import _spent
 from topicloom.overlay.kernels.hop_overlay import ADDED, DEPTHS, N_LOG, N_LOOSE, REMOVED, HopOverlay
 from topicloom.overlay.kernels.hop_repair import keep, pair_price, repair, take_out, undo
 from topicloom.overlay.kernels.topic_fragments import (
@@ -237,7 +237,7 @@ def _exchange(
     ):
         worse = _spent(overlay, number, cost) + depth * (overlay.sizes[DEPTHS] - before)
         lot = draw(overlay.random, 1 << 20) / (1 << 20)
-        if node >= 0 or worse <= 0.0 or (temperature > 0.0 and _odds(worse / temperature) > lot):
+        if node >= 0 or worse <= 0.0 or (temperature > 0.0 and odds(worse / temperature) > lot):
             keep(overlay)
             return True
     undo(overlay)

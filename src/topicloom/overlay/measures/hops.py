@@ -14,6 +14,7 @@ from topicloom.base.seeds import generator
 from topicloom.base.summaries import Figures
 from topicloom.overlay.kernels.hop_counts import count_hops
 from topicloom.overlay.measures.measure import Figure, Measure, OverlayView, for_topics
+from topicloom.overlay.model.interest import Interest
 
 EXACT_SUBSCRIBERS = 256
 FARTHEST = 4096  # longer paths count as so many hops
@@ -53,9 +54,7 @@ def hop_weights(view: OverlayView) -> Floats:
 def hop_counts(view: OverlayView) -> Floats:
     """Return the same for each topic: a row of pairs by hops."""
     sizes = view.interest.topic_sizes()
-    chosen = [_sources(int(size)) for size in sizes.tolist()]
-    ptr = np.concatenate(([0], np.cumsum([len(some) for some in chosen]))).astype(np.int64)
-    sources = np.concatenate([np.zeros(0, np.int64), *chosen])
+    ptr, sources, share = path_sources(view.interest)
     farthest = int(min(sizes.max(initial=1), FARTHEST))
     counts: Longs = np.zeros((len(sizes), farthest + 1), np.int64)
 
@@ -64,9 +63,17 @@ def hop_counts(view: OverlayView) -> Floats:
         count_hops(topics, *lists, sealed(ptr), sealed(sources), farthest, counts)
 
     for_topics(view, "hops inside topics", work, (np.diff(ptr) * sizes + 1).astype(np.float64))
-    share = sizes / np.maximum(np.diff(ptr), 1)
     weights: Floats = counts * share[:, None]
     return weights
+
+
+def path_sources(interest: Interest) -> tuple[Longs, Longs, Floats]:
+    """Return from where paths are counted: pointers by topic, places in it, for how many each stands."""
+    sizes = interest.topic_sizes()
+    chosen = [_sources(int(size)) for size in sizes.tolist()]
+    ptr = np.concatenate(([0], np.cumsum([len(some) for some in chosen]))).astype(np.int64)
+    share: Floats = sizes / np.maximum(np.diff(ptr), 1)
+    return ptr, np.concatenate([np.zeros(0, np.int64), *chosen]), share
 
 
 def _sources(size: int) -> Longs:

@@ -69,6 +69,9 @@ class Certificate(Summary, frozen=True):
     degree_max_gap: float | None
     bound_method: str
     bound_survive: int | UnsetType = UNSET  # deaths that the bounded overlays survive
+    bound_constraints: tuple[str, ...] | UnsetType = UNSET  # kinds that these bounds do not consider
+    cost_bound: float | UnsetType = UNSET  # no overlay costs less
+    cost_gap: float | UnsetType | None = UNSET
 
 
 class BuildSummary(ResultSummary, frozen=True, kw_only=True):

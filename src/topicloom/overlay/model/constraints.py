@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from numbers import Real
 from typing import Any
 
@@ -20,7 +21,16 @@ from topicloom.overlay.model.overlay import NodeNames, Overlay, ordered_ends
 from topicloom.overlay.model.python_tables import name_array, name_of, pair_rows, refuse
 
 NO_CAP = 2**30
-TOLD = {"caps": "cap", "forbid": "forbidden pair", "require": "required pair", "costs": "priced pair"}
+TOLD = {
+    "caps": "cap",
+    "load": "cap on loads",
+    "forbid": "forbidden pair",
+    "require": "required pair",
+    "costs": "priced pair",
+    "rates": "rate",
+    "rtt": "timed pair",
+}
+WEIGHTS = ("load", "rates", "rtt")  # what a search weighs, and the choice of edges by contribution does not
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +82,9 @@ class Constraints:
 
     `caps[v]` is the most edges node v may have (`NO_CAP`: any number), None when no node has a cap.
     `forbidden` pairs get no edge, `required` pairs get one. `costs[i]` is what an edge on the i-th pair of
-    `priced` costs; every other pair costs 1.
+    `priced` costs; every other pair costs 1. `rates` are the messages of each topic per unit of time,
+    `load_caps[v]` the most that node v may have to forward (infinite: any number). `times` are the round-trip
+    milliseconds of `timed` pairs; every other pair takes as long as the slowest of them.
     """
 
     caps: Ints | None = None
@@ -80,6 +92,10 @@ class Constraints:
     required: NodePairs = field(default_factory=NodePairs)
     priced: NodePairs = field(default_factory=NodePairs)
     costs: Floats = field(default_factory=lambda: np.zeros(0))
+    rates: Floats | None = None
+    load_caps: Floats | None = None
+    timed: NodePairs = field(default_factory=NodePairs)
+    times: Floats = field(default_factory=lambda: np.zeros(0))
     node_ids: pa.StringArray | None = None  # whose numbers these are, where they were given by name
 
     def __post_init__(self) -> None:
@@ -92,6 +108,12 @@ class Constraints:
             raise InputError(f"{len(self.priced)} priced pairs have {len(self.costs)} costs")
         if not (np.isfinite(self.costs) & (self.costs > 0)).all():
             raise InputError("a cost is a finite number above 0")
+        if len(self.times) != len(self.timed) or not (np.isfinite(self.times) & (self.times > 0)).all():
+            raise InputError("each pair has a round-trip time: a finite number of milliseconds above 0")
+        if self.rates is not None and not (np.isfinite(self.rates) & (self.rates >= 0)).all():
+            raise InputError("a rate is a finite number of at least 0")
+        if self.load_caps is not None and not (self.load_caps >= 0).all():
+            raise InputError("a cap on loads is a number of at least 0")
 
     @classmethod
     def of(
@@ -103,15 +125,20 @@ class Constraints:
         forbid: Iterable[tuple[str, str]] = (),
         require: Iterable[tuple[str, str]] = (),
         costs: Mapping[tuple[str, str], float] | None = None,
+        rtt: Mapping[tuple[str, str], float] | None = None,
+        rates: Mapping[str, float] | None = None,
+        load_caps: Mapping[str, float] | None = None,
     ) -> Constraints:
         """Make constraints by identifiers; `caps` is one number for all, or one for each node named.
 
-        `node_ids` are all nodes of the interest, in any order, or the interest itself.
+        `node_ids` are all nodes of the interest, in any order, or the interest itself; `rates` of topics
+        need the interest, and topics that they do not name have none.
 
         >>> limits = Constraints.of(["a", "b", "c"], caps={"b": 1}, forbid=[("c", "a")])
         >>> limits.kinds(), limits.caps.tolist()[1]
         (('caps', 'forbid'), 1)
         """
+        topic_ids = getattr(node_ids, "topic_ids", None)
         node_ids = name_array(node_ids).sort()  # as an interest numbers them
         twice = node_ids.value_counts().filter(pc.greater(node_ids.value_counts().field("counts"), 1))
         if len(twice):
@@ -135,12 +162,24 @@ class Constraints:
         prices = costs or {}
         amounts = [_cost(pair, cost) for pair, cost in prices.items()]
         priced, values = priced_pairs(*pairs(prices, "costs"), amounts, len(node_ids))
+        tripped = rtt or {}
+        milliseconds = [_amount(f"the round-trip time of {pair!r}", ms) for pair, ms in tripped.items()]
+        timed, times = priced_pairs(*pairs(tripped, "rtt"), milliseconds, len(node_ids))
+        loads = None
+        if load_caps is not None:
+            loads = np.full(len(node_ids), np.inf)
+            for name, most in load_caps.items():
+                loads[_number(numbers, name_of(name))] = _amount(f"the cap on the load of {name!r}", most)
         return cls(
             limits,
             NodePairs.of(*pairs(forbid, "forbid"), len(node_ids)),
             NodePairs.of(*pairs(require, "require"), len(node_ids)),
             priced,
             values,
+            None if rates is None else _rates(topic_ids, rates),
+            loads,
+            timed,
+            times,
             node_ids,
         )
 
@@ -162,8 +201,39 @@ class Constraints:
             "forbid": len(self.forbidden) or None,
             "require": len(self.required) or None,
             "costs": len(self.priced) or None,
+            "load": None if self.load_caps is None else int(np.isfinite(self.load_caps).sum()),
+            "rates": None if self.rates is None else len(self.rates),
+            "rtt": len(self.timed) or None,
         }
         return {name: count for name, count in used.items() if count is not None}
+
+    def digests(self) -> dict[str, str]:
+        """Return for each limit in use a digest of its content, by which other limits are told apart."""
+        content = {
+            "caps": (self.caps,),
+            "forbid": (self.forbidden.u, self.forbidden.v),
+            "require": (self.required.u, self.required.v),
+            "costs": (self.priced.u, self.priced.v, self.costs),
+            "load": (self.load_caps,),
+            "rates": (self.rates,),
+            "rtt": (self.timed.u, self.timed.v, self.times),
+        }
+        return {
+            kind: sha256(
+                b"".join(np.ascontiguousarray(part).tobytes() for part in content[kind])
+            ).hexdigest()[:16]
+            for kind in self.kinds()
+        }
+
+    @property
+    def usual_time(self) -> float:
+        """Return the milliseconds of a pair that has none of its own: those of the slowest that has."""
+        return float(self.times.max(initial=0.0))
+
+    def without_weights(self) -> Constraints:
+        """Return these limits without what only a search weighs: rates, caps on loads, round-trip times."""
+        empty = NodePairs()
+        return replace(self, rates=None, load_caps=None, timed=empty, times=np.zeros(0))
 
     def cost_of(self, overlay: Overlay) -> float:
         """Return what the edges of an overlay cost together."""
@@ -204,6 +274,24 @@ def _number(numbers: Mapping[str, int], name: str | None) -> int:
     if name is None or name not in numbers:
         raise InputError(f"{name!r} is not a node of the interest")
     return numbers[name]
+
+
+def _rates(topic_ids: pa.StringArray | None, rates: Mapping[str, float]) -> Floats:
+    if topic_ids is None:
+        raise InputError("`rates` are those of topics: give the interest in place of `node_ids`")
+    numbers = {name: number for number, name in enumerate(topic_ids.to_pylist())}
+    values = np.zeros(len(numbers))
+    for name, rate in rates.items():
+        if name not in numbers:
+            raise InputError(f"{name!r} is not a topic of the interest")
+        values[numbers[name]] = _amount(f"the rate of {name!r}", rate)
+    return values
+
+
+def _amount(what: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{what} is {value!r}; it is a number of at least 0")
+    return float(value)
 
 
 def _cost(pair: object, cost: Any) -> float:

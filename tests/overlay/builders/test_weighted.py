@@ -1,0 +1,109 @@
+"""`balanced` with an objective of its own: never worse than its build without, and under the same bounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drawing import examples
+from naive.constrained_cases import cases
+from naive.overlays import random_interest
+from naive.survival import naive_fragile
+from naive.weights import naive_delivery, naive_loads, one_hop, times_of
+from topicloom.errors import UsageError
+from topicloom.overlay.builders.registry import BUILDERS, run_builder
+from topicloom.overlay.model.constraints import WEIGHTS, Constraints, NodePairs
+from topicloom.overlay.model.interest import Interest
+
+INTEREST = random_interest(40, 8, 3, seed=2)
+
+
+def weights_of(interest: Interest) -> Constraints:
+    rates = 1.0 + np.arange(interest.n_topics) ** 2
+    pairs = NodePairs.of(range(interest.n_nodes - 1), range(1, interest.n_nodes), interest.n_nodes)
+    amounts = 2.0 + np.arange(len(pairs)) % 7
+    return Constraints(priced=pairs, costs=amounts, rates=rates, timed=pairs, times=amounts)
+
+
+def edges_of(build) -> set[tuple[int, int]]:
+    return set(zip(build.overlay.u.tolist(), build.overlay.v.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("objective", ["rate-hops", "rate-ms", "cost", "mean-hops", "max-degree"])
+def test_the_objective_becomes_less_and_bounds_hold(objective: str) -> None:
+    limits = weights_of(INTEREST)
+    plain = run_builder(
+        "balanced", INTEREST, constraints=replace(limits, rates=None, timed=NodePairs(), times=np.zeros(0))
+    )
+    found = run_builder("balanced", INTEREST, constraints=limits, objective=objective)
+    report = found.report
+    assert report["objective"] <= report["objective_start"] and found.parameters["objective"] == objective
+    assert found.overlay.degrees().max() <= plain.overlay.degrees().max()
+    assert report["hops_kept"] and report["hops_max"] <= plain.report["hops_max"]
+    if objective != "cost":
+        assert found.n_edges <= plain.n_edges
+    if objective.startswith("rate"):
+        assert report["objective"] < report["objective_start"]
+        times = times_of(limits)
+        slowest = max(times.values())
+        length = one_hop if objective == "rate-hops" else lambda pair: times.get(pair, slowest)
+        assert report["objective"] == pytest.approx(
+            naive_delivery(INTEREST, edges_of(found), limits.rates.tolist(), length)
+        )
+
+
+def test_more_edges_are_spent_on_the_objective_only_where_asked() -> None:
+    limits = weights_of(INTEREST)
+    few = run_builder("balanced", INTEREST, constraints=limits, objective="rate-hops")
+    more = run_builder("balanced", INTEREST, constraints=limits, objective="rate-hops", more_edges=20.0)
+    assert few.n_edges < more.n_edges <= few.n_edges * 1.25
+    assert more.report["objective"] < few.report["objective"]
+
+
+def test_survival_is_kept() -> None:
+    found = run_builder(
+        "balanced", INTEREST, constraints=weights_of(INTEREST), objective="rate-hops", survive=1
+    )
+    assert found.report["survives"] and not naive_fragile(INTEREST, found.overlay, 1)
+
+
+@given(case=cases(max_nodes=8), objective=st.sampled_from(["rate-hops", "cost", "mean-hops"]))
+@examples(25)
+def test_constraints_hold_also_with_an_objective(case, objective: str) -> None:
+    limits = replace(case.constraints, rates=np.arange(case.interest.n_topics) + 1.0)
+    if objective == "cost" and not case.costs:
+        return
+    found = run_builder("balanced", case.interest, constraints=limits, start=case.start, objective=objective)
+    edges, degrees = edges_of(found), found.overlay.degrees().tolist()
+    assert edges >= case.fixed and not edges & case.forbidden
+    assert all(degrees[v] <= cap for v, cap in (case.caps or {}).items())
+
+
+def test_caps_on_loads_are_kept_or_named() -> None:
+    plain = run_builder("balanced", INTEREST)
+    rates = [1.0] * INTEREST.n_topics
+    before = naive_loads(INTEREST, edges_of(plain), rates)
+    caps = np.full(INTEREST.n_nodes, max(before) - 1)
+    found = run_builder("balanced", INTEREST, constraints=Constraints(load_caps=caps))
+    after = naive_loads(INTEREST, edges_of(found), rates)
+    assert max(after) <= max(before) - 1 and "nodes_above_load" not in found.report
+    tight = run_builder("balanced", INTEREST, constraints=Constraints(load_caps=np.ones(INTEREST.n_nodes)))
+    above = sum(load > 1 for load in naive_loads(INTEREST, edges_of(tight), rates))
+    assert tight.report["nodes_above_load_count"] == above > 0
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("name", [name for name, one in BUILDERS.items() if "load" not in one.honours])
+def test_other_builders_refuse_weights_by_name(name: str, kind: str) -> None:
+    limits = weights_of(INTEREST)
+    given = {
+        "load": Constraints(load_caps=np.ones(INTEREST.n_nodes)),
+        "rates": Constraints(rates=limits.rates),
+        "rtt": Constraints(timed=limits.timed, times=limits.times),
+    }
+    with pytest.raises(UsageError, match=f"{name} does not honour `{kind}`"):
+        run_builder(name, INTEREST, constraints=given[kind])
