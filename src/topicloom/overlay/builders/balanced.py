@@ -93,7 +93,12 @@ def build_balanced(
     ] = 0.0,
     max_hops: MaxHops = "auto",
     max_degree: Annotated[
-        int | str, Parameter("the cap on degrees aimed at; auto: the lowest that is cheap", ("auto",), 2)
+        int | str,
+        Parameter(
+            "the cap on degrees aimed at; auto: the lowest that is cheap; first: the first it tries",
+            ("auto", "first"),
+            2,
+        ),
     ] = "auto",
     costs: Costs = "tie",
     twins: Twins = "tree",
@@ -122,7 +127,8 @@ def build_balanced(
     cap = max_degree if isinstance(max_degree, int) else None
     timed = work == "auto" and time_limit > 0
     patient = max_hops != "auto" and work == "auto"
-    balance = Balance(task, seed, watch, limit, bound, cap, patient=patient, timed=timed)
+    how = {"patient": patient, "timed": timed, "one_cap": max_degree == "first"}
+    balance = Balance(task, seed, watch, limit, bound, cap, **how)
     overlay = balance.overlay(moves)
     report = dict(balance.report)
     if bound is not None:
@@ -130,8 +136,8 @@ def build_balanced(
             report |= hops_report(interest, overlay, max_hops, threads=threads)
     if constraints.caps is not None or len(constraints.forbidden):
         report |= diagnose(task, overlay, balance.rebuild, watch)
-    parameters = {"work": "auto" if timed else round(moves, 2), "time_limit": time_limit, "max_hops": max_hops}
-    parameters |= {"max_degree": max_degree, "costs": costs, "twins": twins}
+    parameters = {"work": "auto" if timed else round(moves, 2), "time_limit": time_limit}
+    parameters |= {"max_hops": max_hops, "max_degree": max_degree, "costs": costs, "twins": twins}
     return Build(overlay, "balanced", parameters, seed, watch.seconds, report)
 
 
@@ -147,6 +153,7 @@ class Balance:
     cap: int | None = None  # on degrees, where the user asks for one
     patient: bool = False  # about the bound on hops
     timed: bool = False  # the time limit alone ends the search
+    one_cap: bool = False  # the first one is good enough
     gm_edges: int = 0
     needs: Ints | None = None
     report: dict[str, object] = field(default_factory=dict)
@@ -304,7 +311,7 @@ class Balance:
         cap = self.cap or max(math.ceil(degrees.mean()) + ROOM, LEAST_CAP)
         self.needs = known_needs(self.task.interest, np.flatnonzero(degrees >= cap))
         search = self._capped(cap)
-        if self.cap is not None:
+        if self.cap is not None or self.one_cap:
             pass  # the user's choice
         elif self._good(search, cap):
             while cap > LEAST_CAP and not self.late:

@@ -208,7 +208,8 @@ def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspec
 def _inspect_there(table: InterestTable, encoded: EncodedInterest) -> Inspected:
     """Describe an interest on Spark: the pairs stay tables."""
     session, progress = table.spark.session(table.progress), table.progress
-    default = choose_default(encoded, {}, bound=False).algorithm, told_expectation(encoded)
+    here = encoded.n_subscriptions <= LOCAL_SUBSCRIPTIONS
+    default = choose_default(encoded, {}, bound=False, here=here).name, told_expectation(encoded)
     with spark_errors(table.source.path):
         profile = profile_encoded(session, encoded, default=default, progress=progress)
         alike = alike_names(session, encoded, progress=progress)
@@ -230,7 +231,8 @@ def profile_of(interest: Interest, *, threads: int | None = None, progress: Prog
     greedy = None
     if 0 < interest.n_nodes <= TRY_NODES:
         greedy = float(build_gm(interest, threads=threads).overlay.degrees().mean())
-    default = choose_default(interest, {}, bound=False).algorithm, told_expectation(interest)
+    here = interest.n_subscriptions <= LOCAL_SUBSCRIPTIONS
+    default = choose_default(interest, {}, bound=False, here=here).name, told_expectation(interest)
     return profile_interest(
         interest, threads=threads, greedy_degree=greedy, default=default, progress=progress
     )
