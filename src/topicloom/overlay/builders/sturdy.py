@@ -19,7 +19,7 @@ from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.balanced import build_balanced
-from topicloom.overlay.builders.best_of_small import build_best_balanced
+from topicloom.overlay.builders.best_of_small import BOTH, Objective, build_best_balanced
 from topicloom.overlay.builders.constrained import ConstrainedTask, Edges, joined_edges
 from topicloom.overlay.builders.hops import asked_hops, hops_report
 from topicloom.overlay.builders.split_saving import spend_edges
@@ -49,6 +49,7 @@ def build_sturdy(
     *,
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
+    objective: Objective = BOTH,
     survive: Survive = 0,
     extra_edges: ExtraEdges = 0.0,
     seed: int = 0,
@@ -67,12 +68,14 @@ def build_sturdy(
     4
     """
     check_deaths_and_edges(survive, extra_edges)
+    if survive and objective != BOTH:
+        raise UsageError(f"`objective={objective}` goes without `survive={survive}`; `improve` takes both")
     shared: dict[str, Any] = {"constraints": constraints, "start": start, "seed": seed}
     shared |= {"threads": threads, "progress": progress}
-    own = {"survive": survive, "extra_edges": extra_edges}
+    own = {"objective": objective, "survive": survive, "extra_edges": extra_edges}
     asked = parameters.get("max_hops", "auto")
     bound = parameters | ({"max_hops": "none"} if survive and asked == "auto" else {})
-    made = build_best_balanced(interest, **shared, **bound)
+    made = build_best_balanced(interest, objective=objective, **shared, **bound)
     made = replace(made, parameters={**made.parameters, **own})
     if not survive and not extra_edges:
         return made
@@ -96,10 +99,11 @@ def check_deaths_and_edges(survive: int, extra_edges: float) -> None:
 def _parameters_first() -> None:
     """Give `build_sturdy` the parameters of balanced and its own, as the registry reads them."""
     own, known = inspect.signature(build_sturdy), inspect.signature(build_balanced)
-    added = [own.parameters["survive"], own.parameters["extra_edges"]]
+    added = [own.parameters[name] for name in ("objective", "survive", "extra_edges")]
     whole = [*known.parameters.values()]
     place = [one.name for one in whole].index("seed")
     build_sturdy.__annotations__ = get_type_hints(build_balanced, include_extras=True) | {
+        "objective": Objective,
         "survive": Survive,
         "extra_edges": ExtraEdges,
     }
