@@ -83,7 +83,7 @@ class BranchAndCut:
         """Keep each variable between these from the next restart on; the rows found so far hold anyway."""
         self._least_x, self._most_x = least, most
 
-    def forget(self, most: int) -> None:
+    def forget(self, most: float) -> None:
         """Drop the rows that the last optimum did not need if there are more than `most`."""
         self.keep = most
         self._drop_slack_rows()

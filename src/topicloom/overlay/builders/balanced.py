@@ -127,8 +127,8 @@ def build_balanced(
     cap = max_degree if isinstance(max_degree, int) else None
     timed = work == "auto" and time_limit > 0
     patient = max_hops != "auto" and work == "auto"
-    how = {"patient": patient, "timed": timed, "one_cap": max_degree == "first"}
-    balance = Balance(task, seed, watch, limit, bound, cap, **how)
+    one_cap = max_degree == "first"
+    balance = Balance(task, seed, watch, limit, bound, cap, patient=patient, timed=timed, one_cap=one_cap)
     overlay = balance.overlay(moves)
     report = dict(balance.report)
     if bound is not None:

@@ -74,10 +74,10 @@ def build_best_balanced(
     began = progress.now()
     made = build_balanced(interest, constraints=constraints, start=start, **shared, **mine)
     free = not constraints.kinds() and start is None
+    if aimed:
+        made = replace(made, parameters={**made.parameters, "time_limit": limit})
     if interest.n_nodes > SMALL_NODES or not (free or aimed) or not made.n_edges:
         return made
-    if aimed:
-        made = replace(made, parameters=made.parameters | {"time_limit": limit})
     watch = Stopwatch(QuietProgress(progress))
     best, name = made.overlay, made.algorithm
     with watch.phase("try others"):
