@@ -64,3 +64,13 @@ def test_settings_are_those_of_balanced(capsys, tmp_path, option, message):
     """Without a name --set is understood as a parameter of balanced, and refused before anything is read."""
     assert execute(["build", "missing.csv", "--out", str(tmp_path / "out"), "--set", option]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_named_balanced_tells_its_moves_first(capsys, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text(TABLE)
+    words = ["build", str(table), "--out", str(tmp_path / "out"), "--engine", "local", "--json"]
+    assert execute([*words, "--algorithm", "balanced"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.splitlines()[0] == "balanced: work=auto: 20 moves per edge, under 1 s on this machine"
+    assert "choice" not in json.loads(captured.out)

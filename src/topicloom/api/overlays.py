@@ -197,7 +197,8 @@ def build(
 ) -> Build:
     """Build an overlay in memory; `parameters` are those of the builder (`topicloom build --list`).
 
-    Without `algorithm` it is `balanced`, or `dcbr-m` where that would take more than ten minutes.
+    Without `algorithm` it is `balanced`, or where that would take more than ten minutes the first of
+    `balanced` with one cap, `gm-m` and `dcbr-m` that does not.
 
     `constraints` (made by `Constraints.of`) limit the choice of edges, those of `start` exist already; a
     builder that does not honour them refuses. Where they keep a topic from being connected the best

@@ -58,10 +58,13 @@ SHOWN = 5  # topics or nodes that are named on the screen; the report in summary
 
 def _builders() -> str:
     """Return all builders, and those that run when none is named."""
-    from topicloom.overlay.builders.default import DEFAULT, FALLBACK
+    from topicloom.overlay.builders.default import DEFAULT, FALLBACK, QUICKER
     from topicloom.overlay.builders.registry import BUILDERS
 
-    return f"{', '.join(BUILDERS)} (see --list). Without it {DEFAULT}, or {FALLBACK}"
+    others = ", ".join(way.name for way in QUICKER)
+    return (
+        f"{', '.join(BUILDERS)} (see --list). Without it {DEFAULT}, or the first of {others} and {FALLBACK}"
+    )
 
 
 def build(
@@ -72,9 +75,7 @@ def build(
     out: Annotated[
         str | None, "Folder for the result (needed); also behind an address such as s3a://bucket/folder."
     ] = None,
-    algorithm: Annotated[
-        str | None, f"Builder: {_builders()} where that would take more than ten minutes."
-    ] = None,
+    algorithm: Annotated[str | None, f"Builder: {_builders()} that takes at most ten minutes."] = None,
     set_: Settings = None,
     max_hops: Annotated[
         str | None,
@@ -110,6 +111,7 @@ def build(
     folder is written all the same). With --max-edges topics may stay split: that is no reason to exit 1.
     """
     from topicloom.cli.calibrate import calibrate
+    from topicloom.overlay.builders.default import DEFAULT
     from topicloom.overlay.jobs.build import build_to_folder
     from topicloom.overlay.jobs.build_place import place_of
     from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask
@@ -145,7 +147,7 @@ def build(
             resume=resume,
             remark=screen.say,
         )
-        if algorithm is None:
+        if request.algorithm == DEFAULT:
             task.check()  # what is refused is refused before anything is measured
             calibrate()
         summary = build_to_folder(task)

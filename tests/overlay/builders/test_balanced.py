@@ -19,8 +19,10 @@ from topicloom.base.progress import Silent
 from topicloom.errors import Interrupted
 from topicloom.overlay.builders.balanced import build_balanced, default_work
 from topicloom.overlay.builders.gm import build_gm
+from topicloom.overlay.builders.hop_balance import HopBalance
 from topicloom.overlay.model.constraints import Constraints
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 RANDOM = generate_interest(workload_from_options(60, 15, "3:6", "zipf:1", 4))
@@ -189,6 +191,85 @@ def test_a_time_limit_ends_the_search():
     unlimited = build_balanced(RANDOM, progress=long).overlay
     assert short.phases < long.phases
     assert build_balanced(RANDOM, progress=free).overlay == unlimited
+
+
+class Ticking(Silent):
+    """A clock that moves on by a little whenever it is asked."""
+
+    def __init__(self, tick: float) -> None:
+        super().__init__()
+        self.tick, self.time = tick, 0.0
+
+    def now(self) -> float:
+        self.time += self.tick
+        return self.time
+
+
+def test_runs_within_hops_differ_while_there_is_time():
+    """The same random numbers from the same overlay would find the same again, for ever."""
+    interest = generate_interest(workload_from_options(60, 15, "3:6", "uniform", 2))
+    found = []
+    run = HopBalance.run
+
+    def noted(self, edges, work):
+        result = run(self, edges, work)
+        found.append(edges_of(result))
+        return result
+
+    with patch.object(HopBalance, "run", noted):
+        best = build_balanced(interest, time_limit=5, progress=Ticking(0.01))
+    assert len(found) > 3
+    assert len(set(map(frozenset, found))) > len(found) // 2
+    assert best.n_edges == min(map(len, found))
+
+
+def test_a_time_limit_moves_where_auto_makes_none():
+    """From `NO_WORK_NODES` on `auto` is no move at all: with a time limit alone the time says how many."""
+    with patch.multiple(balanced, FEW_NODES=10, FULL_WORK_NODES=10, NO_WORK_NODES=50):
+        for max_hops in ("auto", "none"):
+            still = build_balanced(RANDOM, max_hops=max_hops)
+            moved = build_balanced(RANDOM, max_hops=max_hops, time_limit=3, progress=Ticking(0.01))
+            assert still.parameters["work"] == 0
+            assert moved.n_edges < still.n_edges
+            assert not removable(RANDOM, edges_of(moved.overlay))
+
+
+@pytest.mark.parametrize("max_hops", ["auto", "none"])
+def test_without_a_clock_moves_use_up_the_time(max_hops):
+    """`Silent.now` stands still; twice the seconds are more moves."""
+    short, long = (build_balanced(RANDOM, time_limit=limit, max_hops=max_hops) for limit in (0.2, 0.6))
+    assert connected(RANDOM, short)
+    assert long.n_edges <= short.n_edges
+    assert build_balanced(RANDOM, time_limit=0.2, max_hops=max_hops).overlay == short.overlay
+
+
+def test_a_timed_build_says_so():
+    assert build_balanced(RANDOM, time_limit=0.1).parameters["work"] == "auto"
+    assert build_balanced(RANDOM, time_limit=0.1, work=3).parameters["work"] == 3
+
+
+def test_existing_edges_stay_however_long_it_searches():
+    """Each run starts from the best overlay so far, in which the fixed edges come first again."""
+    start = build_gm(RANDOM).overlay
+    start = Overlay.from_edges(RANDOM.node_ids, start.u[-30:], start.v[-30:])
+    build = build_balanced(RANDOM, start=start, time_limit=4, progress=Ticking(0.02))
+    assert edges_of(start) <= edges_of(build.overlay)
+    assert connected(RANDOM, build)
+
+
+def test_a_cap_that_rises_does_so_in_one_run_only():
+    """However many runs there are, the maximum is at most twice the cap that the first one began with."""
+    caps = []
+    first = HopBalance.run
+
+    def noted(self, edges, work):
+        caps.append(self.cap)
+        return first(self, edges, work)
+
+    with patch.object(HopBalance, "run", noted):
+        build_balanced(RANDOM, max_hops=2, time_limit=4, progress=Ticking(0.02))
+    assert len(caps) > 2
+    assert set(caps) == {caps[0]}
 
 
 class Stopping(Silent):

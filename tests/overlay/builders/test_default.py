@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
 import topicloom.overlay.builders.default as default
 from topicloom import build
 from topicloom.base.ids import numbered_ids
-from topicloom.overlay.builders.default import choose_default, expected_seconds
-from topicloom.overlay.builders.registry import parse_parameters
+from topicloom.overlay.builders.balanced import Balance, build_balanced
+from topicloom.overlay.builders.default import choose_default, expected_seconds, told_work
+from topicloom.overlay.builders.registry import parse_parameters, run_builder
+from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.constraints import Constraints
 from topicloom.overlay.model.interest import Interest
+from topicloom.overlay.workloads.generate import generate_interest, workload_from_options
 
 SMALL = Interest.from_pairs([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")])
 OF_BALANCED = parse_parameters("balanced", [])
@@ -37,22 +42,67 @@ def test_a_small_interest_gets_balanced_with_its_parameters():
     assert choice.reason.startswith("balanced: no algorithm was named")
 
 
-def test_an_interest_beyond_ten_minutes_gets_divide_and_conquer_and_is_told_so():
+def test_an_interest_beyond_ten_minutes_gets_the_best_of_what_fits_and_is_told_so():
     """The parameters are those of the builder that runs, not of the one that does not."""
-    choice = choose_default(crowded(300_000), OF_BALANCED, bound=False)
+    names = ["balanced", "balanced with one cap", "gm-m", "dcbr-m"]
+    choices = [
+        choose_default(crowded(n), OF_BALANCED, bound=False) for n in (100_000, 200_000, 300_000, 500_000)
+    ]
+    assert [choice.name for choice in choices] == names
+    assert [choice.algorithm for choice in choices] == ["balanced", "balanced", "gm-m", "dcbr-m"]
+    one_cap = {"work": 0.0, "max_hops": "none", "max_degree": "first"}
+    assert choices[1].parameters == {**OF_BALANCED, **one_cap}
+    for choice in choices[2:]:
+        assert choice.parameters == parse_parameters(choice.algorithm, [])
+    for name, choice in zip(names[1:], choices[1:], strict=True):
+        assert choice.reason.startswith(f"{name}: no algorithm was named")
+        assert "min on this machine); `algorithm=balanced` runs it all the same" in choice.reason
+
+
+def test_what_is_too_large_for_one_process_goes_to_spark():
+    choice = choose_default(crowded(200_000), OF_BALANCED, bound=False, here=False)
     assert (choice.algorithm, choice.parameters) == ("dcbr-m", parse_parameters("dcbr-m", []))
-    assert choice.reason.startswith("dcbr-m: no algorithm was named")
-    assert "min on this machine); `algorithm=balanced` runs it all the same" in choice.reason
 
 
-def test_the_limit_is_ten_minutes_of_the_model():
+def test_the_limit_is_ten_minutes_of_each_model():
     assert default.MOST_SECONDS == 600
-    sizes = [1_000, 10_000, 50_000, 100_000, 200_000, 400_000]
+    sizes = [1_000, 10_000, 50_000, 100_000, 200_000, 300_000, 400_000]
     seconds = [expected_seconds(crowded(n)) for n in sizes]
-    chosen = [choose_default(crowded(n), OF_BALANCED, bound=False).algorithm for n in sizes]
     assert seconds == sorted(seconds)
-    assert chosen == ["balanced" if s <= 600 else "dcbr-m" for s in seconds]
-    assert set(chosen) == {"balanced", "dcbr-m"}
+    for n, whole in zip(sizes, seconds, strict=True):
+        models = {"balanced": whole} | {way.name: way.seconds(crowded(n)) for way in default.QUICKER}
+        assert list(models.values()) == sorted(models.values(), reverse=True)
+        fits = [name for name, model in models.items() if model <= 600]
+        assert choose_default(crowded(n), OF_BALANCED, bound=False).name == [*fits, "dcbr-m"][0]
+
+
+def test_one_cap_is_tried_and_nothing_else():
+    """What the fallback runs has the edges that the first attempt of the whole build has."""
+    way = default.QUICKER[0]
+    interest = generate_interest(workload_from_options(300, 50, "3:8", "zipf:1", 1))
+    tried = []
+    capped = Balance._capped
+
+    def noted(self, cap, dearest=1.08):
+        tried.append(cap)
+        return capped(self, cap, dearest)
+
+    with patch.object(Balance, "_capped", noted):
+        quick = run_builder(way.algorithm, interest, **parse_parameters(way.algorithm, way.settings))
+        assert len(tried) == 1
+        whole = build_balanced(interest, work=0, max_hops="none")
+    assert len(tried) > 2 and tried[1] == tried[0]
+    assert check_overlay(interest, quick.overlay).topic_connected
+    assert quick.degree_max >= whole.degree_max
+
+
+def test_the_first_line_tells_the_moves():
+    drawn = generate_interest(workload_from_options(300, 50, "3:8", "zipf:1", 1))
+    assert told_work(drawn).startswith("work=auto: 20 moves per edge, ")
+    assert told_work(drawn, max_hops="none").startswith("work=auto: 300 moves per edge, about ")
+    assert told_work(drawn, max_hops=12).startswith("work=auto: 20 to 80 moves per edge, ")
+    assert told_work(drawn, time_limit=90) == "work=auto: as many moves as 90 s allow"
+    assert told_work(drawn, 0).startswith("it takes ")
 
 
 def test_work_counts_in_the_model():

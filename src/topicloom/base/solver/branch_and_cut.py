@@ -70,6 +70,7 @@ class BranchAndCut:
         self.lp.add_rows(rows)
         self.oracle, self.budget, self.tell = oracle, budget, tell
         self.least = least
+        self._least_x, self._most_x = np.zeros(n_columns), np.ones(n_columns)
         self.restart(upper)
         self.n_start = len(rows)
         self.found: list[float] = []  # what each row found by the oracle demands
@@ -77,6 +78,15 @@ class BranchAndCut:
         self._gain, self._tries = np.zeros((2, n_columns)), np.zeros((2, n_columns))
 
     # --- the steps ---------------------------------------------------------------------------------
+
+    def within(self, least: Floats, most: Floats) -> None:
+        """Keep each variable between these from the next restart on; the rows found so far hold anyway."""
+        self._least_x, self._most_x = least, most
+
+    def forget(self, most: float) -> None:
+        """Drop the rows that the last optimum did not need if there are more than `most`."""
+        self.keep = most
+        self._drop_slack_rows()
 
     def restart(self, upper: float) -> None:
         """Forget bounds and solutions, keep the rows: after a row of the start has been changed."""
@@ -189,8 +199,8 @@ class BranchAndCut:
         """Set the bounds for solutions of at most `most`: fix what their reduced cost forbids."""
         room = most - self._root_value + MARGIN
         free = np.isinf(room) | (np.abs(self._root_costs) <= room)
-        self._lower = np.where(~free & (self._root_x > 1 - FRACTIONAL), 1.0, 0.0)
-        self._upper = np.where(~free & (self._root_x < FRACTIONAL), 0.0, 1.0)
+        self._lower = np.where(~free & (self._root_x > 1 - FRACTIONAL), 1.0, self._least_x)
+        self._upper = np.where(~free & (self._root_x < FRACTIONAL), 0.0, self._most_x)
         self._fixed: Fixed = {}
         self.lp.bound(np.arange(self.lp.n_columns), self._lower, self._upper)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import count, repeat
 from typing import Annotated
 
 import numpy as np
@@ -34,6 +34,7 @@ from topicloom.overlay.builders.hop_balance import HopBalance
 from topicloom.overlay.builders.hops import MaxHops, asked_hops, hops_report, topic_hops
 from topicloom.overlay.builders.local_search import LocalSearch
 from topicloom.overlay.builders.serving_tree import PATH_DEGREE, least_degree, serving_tree
+from topicloom.overlay.builders.time_limit import TimeLimit
 from topicloom.overlay.builders.twin_trees import Twins
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.build import Build
@@ -92,7 +93,12 @@ def build_balanced(
     ] = 0.0,
     max_hops: MaxHops = "auto",
     max_degree: Annotated[
-        int | str, Parameter("the cap on degrees aimed at; auto: the lowest that is cheap", ("auto",), 2)
+        int | str,
+        Parameter(
+            "the cap on degrees aimed at; auto: the lowest that is cheap; first: the first it tries",
+            ("auto", "first"),
+            2,
+        ),
     ] = "auto",
     costs: Costs = "tie",
     twins: Twins = "tree",
@@ -116,12 +122,13 @@ def build_balanced(
     own = free_work if bound is None else default_work
     moves = own(interest.n_nodes) if work == "auto" else float(work)
     watch = Stopwatch(progress)
-    deadline = progress.now() + time_limit if time_limit else math.inf
+    limit = TimeLimit(time_limit, progress)
     task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)
     cap = max_degree if isinstance(max_degree, int) else None
     timed = work == "auto" and time_limit > 0
     patient = max_hops != "auto" and work == "auto"
-    balance = Balance(task, seed, watch, deadline, bound, cap, patient=patient, timed=timed)
+    one_cap = max_degree == "first"
+    balance = Balance(task, seed, watch, limit, bound, cap, patient=patient, timed=timed, one_cap=one_cap)
     overlay = balance.overlay(moves)
     report = dict(balance.report)
     if bound is not None:
@@ -129,8 +136,8 @@ def build_balanced(
             report |= hops_report(interest, overlay, max_hops, threads=threads)
     if constraints.caps is not None or len(constraints.forbidden):
         report |= diagnose(task, overlay, balance.rebuild, watch)
-    parameters = {"work": round(moves, 2), "time_limit": time_limit, "max_hops": max_hops}
-    parameters |= {"max_degree": max_degree, "costs": costs, "twins": twins}
+    parameters = {"work": "auto" if timed else round(moves, 2), "time_limit": time_limit}
+    parameters |= {"max_hops": max_hops, "max_degree": max_degree, "costs": costs, "twins": twins}
     return Build(overlay, "balanced", parameters, seed, watch.seconds, report)
 
 
@@ -141,23 +148,24 @@ class Balance:
     task: ConstrainedTask
     seed: int
     watch: Stopwatch
-    deadline: float = math.inf
+    limit: TimeLimit
     bound: int | None = None  # on hops
     cap: int | None = None  # on degrees, where the user asks for one
     patient: bool = False  # about the bound on hops
     timed: bool = False  # the time limit alone ends the search
+    one_cap: bool = False  # the first one is good enough
     gm_edges: int = 0
     needs: Ints | None = None
     report: dict[str, object] = field(default_factory=dict)
 
     def rebuild(self, task: ConstrainedTask, quiet: Progress) -> Overlay:
         """Return the overlay of another task, without local search: that connects nothing."""
-        return Balance(task, self.seed, Stopwatch(quiet), self.deadline).overlay(work=0)
+        return Balance(task, self.seed, Stopwatch(quiet), self.limit).overlay(work=0)
 
     @property
     def late(self) -> bool:
         """Has the time limit passed?"""
-        return self.watch.progress.now() > self.deadline
+        return self.limit.over
 
     def overlay(self, work: float) -> Overlay:
         """Run all steps; the overlay keeps all caps, and is topic-connected if that was reached."""
@@ -174,7 +182,7 @@ class Balance:
         search, cap = self._lowest_cap(first)
         if self.bound is None or not self.task.is_free:
             cap = self._improve(search, cap, work)
-            if work:
+            if work or self.timed:
                 with self.watch.phase("prune"):
                     search.prune()
         overlay = Overlay.from_edges(interest.node_ids, *self._within_caps(search))
@@ -199,24 +207,34 @@ class Balance:
 
     def _shorten(self, edges: Edges, cap: int, work: float, *, fresh: bool) -> Overlay:
         """Search within the bound, from edges that look at hops if `fresh`; note what that costs."""
+        hops = self._hop_balance(cap)
+        if self.timed:  # the clock ends it
+            work = max(work, FULL_WORK)
+        found = hops.run(hops.start(edges) if fresh else edges, work)
+        for run in count(1):
+            if not self.timed or self.late:
+                break
+            # Each run draws other lots: with the same ones it would repeat a run that found nothing.
+            again = joined_edges(self.task.fixed, self._without_fixed(found))
+            found = self._better_within(found, self._hop_balance(cap, run).run(again, work))
+        degree = int(found.degrees().max(initial=0))
+        self.report |= {"cap": max(cap, degree), "edges_unbounded": len(edges[0])}
+        return found
+
+    def _hop_balance(self, cap: int, run: int = 0) -> HopBalance:
         assert self.bound is not None
-        hops = HopBalance(
+        return HopBalance(
             self.task,
             self.bound,
             cap,
             self.needs,
             self.seed,
             self.watch,
-            late=lambda: self.late,
+            limit=self.limit,
             firm=self.cap is not None,
             patient=self.patient,
+            run_number=run,
         )
-        found = hops.run(hops.start(edges) if fresh else edges, work)
-        while self.timed and not self.late:
-            found = self._better_within(found, hops.run((found.u, found.v), work))
-        degree = int(found.degrees().max(initial=0))
-        self.report |= {"cap": max(cap, degree), "edges_unbounded": len(edges[0])}
-        return found
 
     def _better_within(self, one: Overlay, other: Overlay) -> Overlay:
         """Return the overlay that keeps the bound in more topics, then that of fewer edges, then degree."""
@@ -293,7 +311,7 @@ class Balance:
         cap = self.cap or max(math.ceil(degrees.mean()) + ROOM, LEAST_CAP)
         self.needs = known_needs(self.task.interest, np.flatnonzero(degrees >= cap))
         search = self._capped(cap)
-        if self.cap is not None:
+        if self.cap is not None or self.one_cap:
             pass  # the user's choice
         elif self._good(search, cap):
             while cap > LEAST_CAP and not self.late:
@@ -370,6 +388,7 @@ class Balance:
                 crowded = 4 * len(search.above(cap - 1)) >= len(search.degree)
                 lower = cap > least and tried < PATIENCE and not crowded
                 search.improve(cap - lower, share)
+                self.limit.charge(share)
                 self.watch.progress.advance(share)
                 if lower and self._relieved(search, cap - 1, free=free):
                     cap, tried = cap - 1, 0
@@ -379,7 +398,7 @@ class Balance:
 
     def _rounds(self, moves: int, n_edges: int) -> Iterable[int]:
         """Yield how many moves each round makes; without end where only time ends the search."""
-        if self.timed:
+        if self.timed and self.bound is None:  # within one the time is for the search that keeps it
             return repeat(min(max(AT_A_TIME * n_edges, 1), MOST_AT_A_TIME))
         return (
             moves * (done + 1) // ROUNDS - moves * done // ROUNDS for done in range(ROUNDS if moves else 0)

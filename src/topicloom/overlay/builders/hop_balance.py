@@ -8,7 +8,6 @@ few subscribers are that far on both sides. The others get an edge as root and a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from topicloom.overlay.builders.constrained import ConstrainedTask, Edges
 from topicloom.overlay.builders.hop_search import HopSearch
 from topicloom.overlay.builders.hops import topic_hops
 from topicloom.overlay.builders.short_gm import ShortGreedy
+from topicloom.overlay.builders.time_limit import TimeLimit
 from topicloom.overlay.model.overlay import Overlay
 
 STRETCH = 3.0  # of the start; less where the bound asks for it
@@ -30,6 +30,7 @@ ROUNDS, SQUEEZING = 20, 8  # of local search; in the first ones the radius falls
 PATIENCE, FEW, MANY = 2, 5, 0.01  # rounds of relief until the cap rises if so many nodes are still above it
 ROOM, RISES = 2, (10, 14)  # a cap of our own may rise by so much, in these rounds, if the bound is not kept
 MORE_ROUNDS = 20  # at most, while a bound that somebody asked for is not kept
+AT_A_TIME = 10_000  # moves between two looks at the clock
 COLD_ROUNDS = 2  # at the end in which nothing gets worse any more
 
 
@@ -47,9 +48,10 @@ class HopBalance:
     needs: Ints | None
     seed: int
     watch: Stopwatch
-    late: Callable[[], bool]
+    limit: TimeLimit
     firm: bool = False  # the cap is the user's
     patient: bool = False
+    run_number: int = 0  # each has random numbers of its own
 
     @property
     def radius(self) -> int:
@@ -96,7 +98,7 @@ class HopBalance:
         step = max(math.ceil((widest - self.radius) / SQUEEZING), 1)
         with self.watch.phase("local search within hops", max(moves, 1)):
             for round_ in range(ROUNDS + (MORE_ROUNDS if self.patient else 0) if moves else 0):
-                if self.late():
+                if self.limit.over:
                     break
                 wide = max(widest - step * (round_ + 1), self.radius)
                 tight = round_ >= SQUEEZING and wide == self.radius
@@ -110,11 +112,20 @@ class HopBalance:
                 elif round_ in RISES and not kept:
                     self.cap += self.cap < highest
                 share = moves * (round_ + 1) // ROUNDS - moves * round_ // ROUNDS
-                search.improve(self.cap, share, cold=ROUNDS - COLD_ROUNDS <= round_ < ROUNDS)
+                self._improve(search, share, cold=ROUNDS - COLD_ROUNDS <= round_ < ROUNDS)
                 self.watch.progress.advance(share if round_ < ROUNDS else 0)
             if moves:
                 self._settle(search, self._radii(search))
         return Overlay.from_edges(self.task.interest.node_ids, *search.edges())
+
+    def _improve(self, search: HopSearch, moves: int, *, cold: bool) -> None:
+        """Make so many moves, or as many as the time allows."""
+        for done in range(0, moves, AT_A_TIME):
+            if self.limit.over:
+                break
+            some = min(AT_A_TIME, moves - done)
+            search.improve(self.cap, some, cold=cold)
+            self.limit.charge(some)
 
     def _in_vain(self, search: HopSearch) -> bool:
         """Are so many nodes above a cap of our own that there is no room for short paths under it?
@@ -146,6 +157,7 @@ class HopBalance:
             constraints=task.constraints,
             costs=task.costs,
             seed=self.seed,
+            run=self.run_number,
             progress=progress,
         )
 

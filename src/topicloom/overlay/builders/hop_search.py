@@ -59,6 +59,7 @@ class HopSearch:
         odd: bool = False,
         weights: Longs | None = None,
         seed: int,
+        run: int = 0,
         progress: Progress,
     ) -> None:
         self._progress, self._interest = progress, interest
@@ -68,7 +69,8 @@ class HopSearch:
             interest.n_nodes, (u, v), n_fixed, cap=cap, needs=needs, given=constraints.caps
         )
         most = self._caps.most
-        number = int(generator(seed, "hop-search").integers(2**63))
+        lots = f"hop-search-{run}" if run else "hop-search"
+        number = int(generator(seed, lots).integers(2**63))
         prices = pair_prices(constraints, interest.n_nodes)
         self._overlay = new_hop_overlay(
             interest.sealed_lists(), most, prices, int(most.sum()) // 2 + 64, number, weights

@@ -20,7 +20,7 @@ from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress, Stopwatch
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.balanced import build_balanced
-from topicloom.overlay.builders.best_of_small import build_best_balanced
+from topicloom.overlay.builders.best_of_small import BOTH, build_best_balanced
 from topicloom.overlay.builders.constrained import ConstrainedTask, Edges, joined_edges
 from topicloom.overlay.builders.hops import asked_hops, hops_report
 from topicloom.overlay.builders.split_saving import spend_edges
@@ -50,6 +50,7 @@ def build_sturdy(
     *,
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
+    objective: str = BOTH,
     survive: Survive = 0,
     extra_edges: ExtraEdges = 0.0,
     seed: int = 0,
@@ -73,7 +74,7 @@ def build_sturdy(
     own = {"survive": survive, "extra_edges": extra_edges}
     asked = parameters.get("max_hops", "auto")
     bound = parameters | ({"max_hops": "none"} if survive and asked == "auto" else {})
-    made = build_best_balanced(interest, **shared, **bound)
+    made = build_best_balanced(interest, objective=objective, **shared, **bound)
     made = replace(made, parameters={**made.parameters, **own})
     if not survive and not extra_edges:
         return made

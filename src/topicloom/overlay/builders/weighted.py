@@ -1,8 +1,9 @@
-"""Balanced with an objective of its own: what costs least, or delivers soonest, from the overlay it has made.
+"""Balanced with an objective: the fewest edges, what costs least, or what delivers soonest.
 
-The build comes first, as without weights. Then the searches of `improve` go on from it under what holds of
-it: its edges (and `more_edges` percent), its maximum degree, its hops, its survival. With caps on loads they
-also move what nodes forward above them.
+On small interests, where no death is to be survived, the search for few edges or a low maximum degree is that
+of `best_of_small.py`. Else the build comes first, as without an objective. Then the searches of `improve` go
+on from it under what holds of it: its edges (and `more_edges` percent), its maximum degree, its hops, its
+survival. With caps on loads they also move what nodes forward above them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import Annotated, Any
 
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress
+from topicloom.overlay.builders.best_of_small import AIMS, BOTH, SMALL_NODES
 from topicloom.overlay.builders.hops import hops_report
 from topicloom.overlay.builders.improve import improve_overlay
-from topicloom.overlay.builders.improve_goals import Objective, check_objective
+from topicloom.overlay.builders.improve_goals import OBJECTIVES, check_objective
 from topicloom.overlay.builders.sturdy import build_sturdy, take_parameters
 from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.model.build import Build
@@ -25,6 +27,12 @@ from topicloom.overlay.model.overlay import Overlay
 ROUNDS = 60  # of search, where no time limit says how long
 TOLD = ("objective", "objective_start", "rounds", "nodes_above_load", "nodes_above_load_count")
 
+Objective = Annotated[
+    str,
+    Parameter(
+        "what is to be least; both: few edges under a low maximum degree, neither alone", (BOTH, *OBJECTIVES)
+    ),
+]
 MoreEdges = Annotated[
     float, Parameter("percent of edges that an objective other than edges may add", least=0, most=1000)
 ]
@@ -35,14 +43,14 @@ def build_weighted(
     *,
     constraints: Constraints = UNCONSTRAINED,
     start: Overlay | None = None,
-    objective: Objective = "edges",
+    objective: Objective = BOTH,
     more_edges: MoreEdges = 0.0,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = SILENT,
     **parameters: Any,
 ) -> Build:
-    """Run balanced; with an `objective` other than edges, or caps on loads, improve what it has made.
+    """Run balanced; with an `objective`, or caps on loads, improve what it has made.
 
     That takes `time_limit` seconds more where there is a limit, and else 60 rounds. Topics that are split
     stay so: the search goes on with the others.
@@ -51,11 +59,14 @@ def build_weighted(
     >>> build_weighted(interest, objective="mean-hops", more_edges=50.0).n_edges
     4
     """
-    check_objective(objective, constraints, interest)
+    aim = "edges" if objective == BOTH else objective
+    check_objective(aim, constraints, interest)
+    near = objective in AIMS and interest.n_nodes <= SMALL_NODES and not parameters.get("survive")
     made = build_sturdy(
         interest,
         constraints=constraints.without_weights(),
         start=start,
+        objective=objective if near else BOTH,
         seed=seed,
         threads=threads,
         progress=progress,
@@ -63,18 +74,18 @@ def build_weighted(
     )
     asked = {"objective": objective, "more_edges": more_edges}
     made = replace(made, parameters={**made.parameters, **asked})
-    if objective == "edges" and constraints.load_caps is None:
+    if (near or objective == BOTH) and constraints.load_caps is None:
         return made
     limit = float(parameters.get("time_limit", 0.0))
     max_hops = made.parameters["max_hops"]
     better = improve_overlay(
         interest,
         made.overlay,
-        objective=objective,
+        objective=aim,
         constraints=_with_start(constraints, start, interest.n_nodes),
         survive=_survived(made),
         max_hops=max_hops,
-        max_edges=_most_edges(made, objective, more_edges),
+        max_edges=_most_edges(made, aim, more_edges),
         time_limit=limit,
         rounds="auto" if limit else ROUNDS,
         seed=seed,

@@ -114,6 +114,8 @@ def _build_here(task: BuildTask, loaded: LoadedInterest, began: float) -> BuildS
         count = loaded.interest.n_subscriptions
         _, reason = choose_engine(request.algorithm, count)
         request = replace(request, engine_reason=reason)
+    if told := request.work_told(loaded.interest):
+        task.remark(told)
     _remark_reasons(task, request)
     if remark := wildcards_told(wildcard_topics(loaded.interest.topic_ids)):
         task.remark(remark)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from topicloom.base.progress import Progress
 from topicloom.base.summaries import UNSET, Parameters, Seconds
 from topicloom.errors import UsageError
-from topicloom.overlay.builders.default import DEFAULT, Extent, choose_default
+from topicloom.overlay.builders.default import DEFAULT, Extent, choose_default, told_parameters
 from topicloom.overlay.builders.registry import (
     BUILDERS,
     aim_settings,
@@ -97,10 +97,17 @@ class BuildRequest:
         """Choose the builder that suits an interest of this extent, and say why, if none was named."""
         if self.named:
             return self
-        choice = choose_default(extent, self.parameters, bound=self.bound)
+        here = extent.n_subscriptions <= LOCAL_SUBSCRIPTIONS
+        choice = choose_default(extent, self.parameters, bound=self.bound, here=here)
         return replace(
             self, algorithm=choice.algorithm, parameters=choice.parameters, reason=choice.reason, named=True
         )
+
+    def work_told(self, extent: Extent) -> str:
+        """Return how long the default builder will search, if it was named and that is left to it."""
+        if self.algorithm != DEFAULT or self.reason or self.parameters.get("work") != "auto":
+            return ""
+        return f"{DEFAULT}: {told_parameters(extent, self.parameters)}"
 
     def run(self, interest: Interest, progress: Progress) -> Build:
         """Call the builder in this process."""

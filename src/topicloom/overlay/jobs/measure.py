@@ -269,9 +269,10 @@ def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspec
 def _inspect_there(table: InterestTable, encoded: EncodedInterest) -> Inspected:
     """Describe an interest on Spark: the pairs stay tables."""
     session, progress = table.spark.session(table.progress), table.progress
+    here = encoded.n_subscriptions <= LOCAL_SUBSCRIPTIONS
     with spark_errors(table.source.path):
         extent = extent_of(session, encoded, progress=progress)
-        default = choose_default(extent, {}, bound=False).algorithm, told_expectation(extent)
+        default = choose_default(extent, {}, bound=False, here=here).name, told_expectation(extent)
         profile = profile_encoded(session, encoded, default=default, progress=progress)
         alike = alike_names(session, encoded, progress=progress)
         filters = encoded.wildcard_topics(session)
@@ -292,7 +293,8 @@ def profile_of(interest: Interest, *, threads: int | None = None, progress: Prog
     greedy = None
     if 0 < interest.n_nodes <= TRY_NODES:
         greedy = float(build_gm(interest, threads=threads).overlay.degrees().mean())
-    default = choose_default(interest, {}, bound=False).algorithm, told_expectation(interest)
+    here = interest.n_subscriptions <= LOCAL_SUBSCRIPTIONS
+    default = choose_default(interest, {}, bound=False, here=here).name, told_expectation(interest)
     return profile_interest(
         interest, threads=threads, greedy_degree=greedy, default=default, progress=progress
     )

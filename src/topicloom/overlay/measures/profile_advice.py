@@ -76,7 +76,7 @@ def _builders(default: Default | None) -> list[str]:
     else:
         first = (
             f"Builders: balanced would take more than ten minutes by its time model ({told} on this "
-            f"machine), so the default is {name}: divide and conquer, a low maximum degree in much less time."
+            f"machine), so the default is {name}, which takes less."
         )
     return [
         first,
