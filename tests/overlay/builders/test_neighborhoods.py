@@ -154,7 +154,7 @@ def test_what_is_not_connected_is_left_as_it_is():
 
 def test_larger_tables_and_deaths_get_the_search_of_improve():
     large = generate_interest(workload_from_options(1_001, 50, "2", "uniform", 1))
-    for interest, more in ((large, {"work": 0.0}), (RANDOM, {"survive": 1})):
+    for interest, more in ((large, {"work": 0}), (RANDOM, {"survive": 1})):
         plain = build(interest, "balanced", **more)
         made = build(interest, "balanced", objective="edges", **more)
         assert made.report["objective"] == made.n_edges <= plain.n_edges
