@@ -149,16 +149,6 @@ def test_a_peer_whose_interest_flips_leaves_nothing_behind() -> None:
     assert len(node.task(G)._requests.pending) <= 1
 
 
-def test_many_names_from_one_host_get_half_of_the_places_at_most() -> None:
-    wire = Wire(goals=NodeGoals(greedy=3))
-    node = wire.add("a", "x")
-    for number in range(50):
-        wire.hand("a", f"sybil{number}", Connect(G, 1, 1, 1, X, address=f"10.0.0.1:{number}"))
-    assert len(node.neighbors) == 4
-    wire.hand("a", "honest", Connect(G, 1, 1, 1, X, address="10.0.0.2:1"))
-    assert node.has_link("honest")
-
-
 def test_a_shuffle_stays_below_the_longest_frame_however_many_topics_nodes_want() -> None:
     view = gossip()
     for number in range(60):

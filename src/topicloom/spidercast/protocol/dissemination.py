@@ -149,7 +149,7 @@ class Dissemination(EventLinks):
             self._announcer.announce_later(id, now)
 
     def _deliver(self, event: Event, hops: int, now: float) -> None:
-        if event.id.topic in self._unread:
+        if event.id.topic in self.unread:
             return
         delivery = Deliver(event, hops)
         if self._ordering is None:

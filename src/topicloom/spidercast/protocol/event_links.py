@@ -26,8 +26,8 @@ class EventLinks:
 
     __slots__ = (
         "_announcer", "_answered", "_congested", "_context", "_first", "_highest", "_links",
-        "_missing_events", "_numbers", "_ordering", "_since", "_since_later", "_store", "_topics", "_unread",
-        "delivered", "duplicates", "forged", "late", "repaired", "unwanted",
+        "_missing_events", "_numbers", "_ordering", "_since", "_since_later", "_store", "_topics",
+        "delivered", "duplicates", "forged", "late", "repaired", "unread", "unwanted",
     )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
@@ -38,7 +38,7 @@ class EventLinks:
         self._since = -inf  # when the first topic was subscribed to; others only if at another time
         self._since_later: dict[Topic, float] | None = None
         self._store: EventStore | None = None  # and with it everything that `_allocate` makes
-        self._unread: Topics = frozenset()  # topics that the node only publishes on
+        self.unread: Topics = frozenset()  # topics that the node only publishes on
         self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = self.forged = 0
 
     def _allocate(self) -> EventStore:
@@ -93,7 +93,7 @@ class EventLinks:
 
     def subscribed(self, topic: Topic, now: float, *, read: bool = True) -> None:
         """Want `topic` from now on; without `read` nothing of it is delivered, only passed on."""
-        self._unread = self._unread - {topic} if read else self._unread | {topic}
+        self.unread = self.unread - {topic} if read else self.unread | {topic}
         if self._since == -inf:
             self._since = now
         if now != self._since:
@@ -102,7 +102,7 @@ class EventLinks:
 
     def unsubscribed(self, topic: Topic, now: float) -> None:
         """Want `topic` no more: nothing of it is held, asked for or delivered."""
-        self._unread -= {topic}
+        self.unread -= {topic}
         if self._since_later is not None:
             self._since_later.pop(topic, None)
         if self._store is None:

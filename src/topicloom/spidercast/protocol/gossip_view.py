@@ -64,12 +64,16 @@ class GossipView(Membership):
 
     def heard(self, node: NodeId, life: int, version: int, interest: Topics, now: float) -> None:
         """Take the word of the node itself, whatever others said of it."""
-        self._gone.pop(node, None)
-        known = Known(life, version, now, interest)
-        held = self._view.get(node) or self._related.nodes.get(node)
-        if held is not None and not known.beats(held):
-            self._drop(node)  # hearsay that claims to be newer than the node itself
+        known = Known(life, version, now, interest, first_hand=True)
+        self._trust(node, known)
         self._learn(node, known, [], evict=False)
+
+    def _trust(self, node: NodeId, known: Known) -> None:
+        """Drop hearsay that claims to be newer than what the node itself says, `known`."""
+        self._gone.pop(node, None)
+        for held in (self._view.get(node), self._related.nodes.get(node)):
+            if held is not None and held[:2] > known[:2]:
+                self._drop(node)
 
     def gone(self, node: NodeId, now: float) -> None:
         """Forget the node, and ignore what others still say of it that is no newer than this moment."""
@@ -102,7 +106,7 @@ class GossipView(Membership):
 
     def _told_of(self, node: NodeId, now: float) -> Descriptor:
         """Return what this node tells others of a node in its view."""
-        known, address = self._view[node], self._context.addresses.get(node, "")
+        known, address = self._view[node], self._context.addresses.of(node)
         age = max(0.0, now - known.since)
         return Descriptor(node, known.version, age, known.interest, known.life, address, known.roots)
 

@@ -53,7 +53,7 @@ class NodeMessages(NodeParts):
             self._due = min(self._due, self._roots.due, self._probes.due)
 
     def _on_connect(self, peer: NodeId, message: msg.Introduction, now: float) -> None:
-        self._context.note_address(peer, message.address, first_hand=True)
+        self._context.addresses.note(peer, message.address, first_hand=True)
         known = peer in self._links
         before = self._known_interest(peer)
         self._on_task(peer, message, now)
