@@ -153,7 +153,7 @@ def test_a_shuffle_stays_below_the_longest_frame_however_many_topics_nodes_want(
     view = gossip()
     for number in range(60):
         topics = frozenset(f"{number}-{topic}-{'x' * 200}" for topic in range(1_000))
-        view.receive("p", Shuffle((Descriptor(f"n{number}", 1, 0.0, topics),)), 0.0)
+        view.receive(f"p{number}", Shuffle((Descriptor(f"n{number}", 1, 0.0, topics),)), 0.0)
     view._context.effects.clear()
     view.receive("p", Shuffle(()), 0.0)
     (reply,) = [e.message for e in view._context.effects if isinstance(e, Send)]

@@ -1,7 +1,7 @@
 """Where other nodes can be reached, and from which host those that are connected speak.
 
 What a node says of itself is *first-hand* and beats what others say of it. Both are only contact information:
-whoever counts the places that one host takes goes by the real other end of a connection, as the driver sees it.
+whoever counts the places of one host goes by the real other end of a connection, as the driver sees it.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from topicloom.spidercast.protocol.signing import signed_content
 from topicloom.wire.core import Deliver, Send
 
 MOST_HOPS = 1 << 31
+ROUND = 0.9  # of a heartbeat: rounds of announcements are at least so far apart
 SHORTER = 2  # a path that is shorter by more hops is taken instead
 
 
@@ -208,10 +209,11 @@ class Dissemination(EventLinks):
 
     def announce_again(self, now: float) -> None:
         """Announce again, at a heartbeat, what is fresh to all that may have missed it."""
-        store = self._store
-        if store is not None and store.held:
-            self._answered.clear()
-            self._announcer.announce_again(now)
+        if self._store is None or now < self._next_round:
+            return  # an early heartbeat, with news of roots, is no round
+        self._next_round = now + ROUND * self._context.settings.heartbeat
+        self._answered.clear()
+        self._announcer.announce_again(now)
 
     def next_timer(self) -> float:
         """Return when `handle_timer` wants to be called; infinity for never."""

@@ -26,8 +26,8 @@ class EventLinks:
 
     __slots__ = (
         "_announcer", "_answered", "_congested", "_context", "_first", "_highest", "_links",
-        "_missing_events", "_numbers", "_ordering", "_since", "_since_later", "_store", "_topics",
-        "delivered", "duplicates", "forged", "late", "repaired", "unread", "unwanted",
+        "_missing_events", "_next_round", "_numbers", "_ordering", "_since", "_since_later", "_store",
+        "_topics", "delivered", "duplicates", "forged", "late", "repaired", "unread", "unwanted",
     )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
@@ -55,6 +55,7 @@ class EventLinks:
         self._congested: set[NodeId] = set()
         self._announcer = EventAnnouncer(self._context, self._store, self._topics, self._congested)
         self._numbers: dict[Topic, int] = {}
+        self._next_round = -inf  # when events may be announced again
         self._highest = self._first
         return self._store
 

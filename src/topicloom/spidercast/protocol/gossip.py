@@ -18,6 +18,7 @@ from topicloom.spidercast.protocol.gossip_view import GossipView
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply
 from topicloom.spidercast.protocol.related_nodes import Known
 
+QUICK = 3  # answers to one node in a beat: while it begins, its oldest partner may be the same soon
 FAST_ROUNDS = 12  # exchanges that a node begins with, ten in a period: its first neighbors should be good
 
 
@@ -40,6 +41,8 @@ class Gossip(GossipView):
         if peer == self._context.name:
             return
         if isinstance(message, Shuffle):
+            if not self._context.answers.may_answer(Shuffle, peer, now, most=QUICK):
+                return
             sent = self._sample(peer)
             self._context.send(peer, ShuffleReply(self._descriptors(sent, now)))
         elif peer == self._partner:

@@ -19,8 +19,13 @@ class LinkMessages(TaskNeighbors):
     def on_connect(self, peer: NodeId, message: msg.Connect, now: float) -> None:
         if not self._is_met(peer, message, now):
             return
-        if peer in self.neighbors:
+        known = peer in self.neighbors
+        if known:
             self._update(peer, message, now)
+        if not self._context.answers.may_answer((msg.Connect, self.id), peer, now, known=known):
+            return
+        if known:
+            pass
         elif self._has_room() and not self._is_crowded(peer):
             self._add(peer, message, now)
         else:

@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from topicloom.spidercast.protocol.addresses import Addresses
+from topicloom.spidercast.protocol.answers import Answers
 from topicloom.spidercast.protocol.goals import Goal
 from topicloom.spidercast.protocol.messages import (
     Heartbeat,
@@ -48,6 +49,10 @@ class NodeContext:
     roots: TopicRoots | None = None
     suspects: dict[NodeId, None] = field(default_factory=dict)  # they may be in another component of a topic
     addresses: Addresses = field(default_factory=Addresses)
+    answers: Answers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.answers = Answers(self.settings.heartbeat)
 
     def suspect(self, node: NodeId) -> None:
         """Note that `node` names another root, by what others say of it."""

@@ -96,7 +96,8 @@ class RootParents:
         self._doubts[topic] = _Doubt(mine[:2], self._least[topic], until)
         self.due = min(self.due, until)
         self._take_best(topic, now)
-        self.urgent = now
+        # Not more often than that: a neighbor may take its root back again and again.
+        self.urgent = min(self.urgent, max(now, self._told_at + context.settings.connect_timeout))
 
     def _take_best(self, topic: Topic, now: float) -> None:
         """Name the best root that a neighbor offers and can be believed, or this node."""
