@@ -32,6 +32,7 @@ from topicloom.spidercast.protocol.signing import signed_content
 from topicloom.wire.core import Deliver, Send
 
 MOST_HOPS = 1 << 31
+MOST_SIGNED = 4096  # bytes of a signature
 ROUND = 0.9  # of a heartbeat: rounds of announcements are at least so far apart
 SHORTER = 2  # a path that is shorter by more hops is taken instead
 
@@ -90,6 +91,9 @@ class Dissemination(EventLinks):
             self._receive_duplicate(peer, id, store)
             return
         if self._impossible(id):
+            self.unwanted += 1
+            return
+        if len(event.payload) > self._context.settings.max_payload or len(event.signature) > MOST_SIGNED:
             self.unwanted += 1
             return
         age = event.age if event.age >= 0.0 else 0.0

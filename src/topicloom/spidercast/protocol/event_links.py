@@ -48,7 +48,15 @@ class EventLinks:
         self._store = EventStore(settings)
         self._missing_events = MissingEvents(settings.repair_timeout, max(1, settings.announce_rounds), most)
         self._ordering = (
-            Ordering(settings.order_wait, most, settings.remember_ids) if settings.ordered else None
+            Ordering(
+                settings.order_wait,
+                most,
+                settings.remember_ids,
+                most_bytes=settings.keep_bytes,
+                stream_bytes=settings.remember_bytes,
+            )
+            if settings.ordered
+            else None
         )
         self._topics: dict[Topic, TopicLinks] = {}
         self._answered: dict[NodeId, int] = {}  # bytes sent to those that asked, since the last heartbeat

@@ -15,7 +15,8 @@ from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Topic, To
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.related_nodes import Known, RelatedNodes
 
-MOST_TOPICS = 20_000  # topics in one message: at 255 bytes each it stays below the longest frame
+MOST_NAMES = 60_000  # names (of topics and roots) in one message: at 255 bytes each below the longest frame
+MOST_KEPT = 200_000  # names in the view and the side table together
 RELATED = 4  # the side table holds so many times the nodes of the view
 
 
@@ -112,9 +113,9 @@ class GossipView(Membership):
 
     def _as_fit(self, nodes: list[NodeId]) -> list[NodeId]:
         """Return as many of the nodes as one message can hold, however many topics they want."""
-        left = MOST_TOPICS - len(self._context.interest)
+        left = MOST_NAMES - 3 * len(self._context.interest)
         for at, node in enumerate(nodes):
-            left -= len(self._view[node].interest)
+            left -= _names(self._view[node])
             if left < 0:
                 return nodes[:at]
         return nodes
@@ -130,6 +131,18 @@ class GossipView(Membership):
                 self._view[node] = known
         elif self._make_room(known, places, evict):
             self._view[node] = known
+        if _names(known) * (1 + RELATED) * self._size > MOST_KEPT:  # fewer could never be too many
+            self._bound_names()
+
+    def _bound_names(self) -> None:
+        """Drop those with the most topics until what is left takes no more memory than it may."""
+        kept = [*self._view.items(), *self._related.nodes.items()]
+        kept.sort(key=lambda entry: _names(entry[1]))
+        total = sum(_names(known) for _, known in kept)
+        while total > MOST_KEPT:
+            node, known = kept.pop()
+            total -= _names(known)
+            self._drop(node)
 
     def _make_room(self, known: Known, places: list[NodeId], evict: bool) -> bool:
         if len(self._view) < self._size:
@@ -157,3 +170,8 @@ class GossipView(Membership):
     def _drop(self, node: NodeId) -> None:
         self._view.pop(node, None)
         self._related.drop(node)
+
+
+def _names(known: Known) -> int:
+    """Return how many names it takes to tell of a node."""
+    return len(known.interest) + 2 * len(known.roots)

@@ -59,6 +59,8 @@ class LinkMessages(TaskNeighbors):
     def _unfit(self, message: msg.Introduction) -> str:
         """Return why the two can be no neighbors: one would give the other up between two heartbeats."""
         settings = self._context.settings
+        if not 0 <= message.heartbeat < inf or not 0 <= message.detector < inf:
+            return "its periods are no numbers of seconds"
         if message.heartbeat >= settings.detector:
             return f"its heartbeat of {message.heartbeat:g} s is no shorter than our detector"
         if 0 < message.detector <= settings.heartbeat:
