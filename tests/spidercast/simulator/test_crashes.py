@@ -44,8 +44,8 @@ def test_every_event_reaches_every_subscriber_that_stayed() -> None:
 
 
 def test_trees_stay_short_under_crashes() -> None:
-    """A tree is for all publishers, so a path in it may be twice as long as the shortest one; after hundreds of
-    its links broke it is not much more."""
+    """A tree is for all publishers, so a path in it may be twice as long as the shortest one; after
+    hundreds of its links broke it is not much more."""
     words = ("life=100", "crash=1", "until=60", "seconds=68", "publish=10", "diameters=end")
     last = run(rss(400), *words).snapshots[-1]
     assert last["crashes"] > 150
