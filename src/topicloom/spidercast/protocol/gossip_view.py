@@ -11,7 +11,7 @@ from random import Random
 
 from topicloom.spidercast.protocol.gossip_rules import ViewState
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice, choose_among
-from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Topic, Topics
+from topicloom.spidercast.protocol.messages import Descriptor, NodeId, RootNames, Topic, Topics
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.related_nodes import Known, RelatedNodes
 
@@ -52,6 +52,16 @@ class GossipView(Membership):
             noted = self._related.nodes.items()
             known += [(node, known.interest) for node, known in noted if node not in self._view]
         return choose_among(known, choice, wanted, banned, rng)
+
+    def oldest(self, topics: Topics) -> RootNames:
+        found: RootNames = {}
+        own = type(self._context.name)
+        for node, known in (*self._view.items(), *self._related.nodes.items()):
+            if type(node) is own:  # others cannot be compared
+                for topic in topics & known.interest:
+                    if topic not in found or (known.life, node) < found[topic]:
+                        found[topic] = (known.life, node)
+        return found
 
     def state_of(self, node: NodeId) -> ViewState:
         """Return what `node` is to this view, in the words of `gossip_rules.py`."""
