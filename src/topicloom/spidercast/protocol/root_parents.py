@@ -102,6 +102,7 @@ class RootParents:
         until = now + HOLD * context.settings.heartbeat
         self._doubts[topic] = _Doubt(mine[:2], self._least[topic], until)
         self.due = min(self.due, until)
+        self._expected.pop(topic, None)  # whatever comes next: that the old root is gone must be told
         self._take_best(topic, now)
         # Not more often than that: a neighbor may take its root back again and again.
         self.urgent = min(self.urgent, max(now, self._told_at + context.settings.connect_timeout))
