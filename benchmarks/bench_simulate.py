@@ -68,15 +68,24 @@ def run(options: Options) -> Iterator[Row]:
         yield attempt(table, case, partial(_view_cells, options, count, share, root))
     yield attempt(table, "V=1,000 view=gossip", partial(_gossip_cells, options))
     table = "seconds from the end of a cut until no topic is split"
-    for count, view, cut in ((1_000, "1", 5), (1_000, "1", 60), (200, "gossip", 60)):
+    for count, view, cut in (
+        (1_000, "1", 5), (1_000, "1", 60), (200, "1", 5), (200, "1", 60), (200, "1", 600),
+        (200, "gossip", 60), (60, "gossip", 600),
+    ):  # fmt: skip
         yield attempt(
             table, f"V={count:,} view={view}, {cut} s", partial(_cut_cells, options, count, view, cut)
         )
     table = "churn of 3.8: V=1,250, 1,000 simulated seconds, snapshots every 200 s"
     for life in (100, 500):
-        yield attempt(table, f"life={life} s", partial(_churn_cells, options, life))
+        for root in ("on", "off"):
+            yield attempt(table, f"life={life} s root={root}", partial(_churn_cells, options, life, root))
     table = "crashes without LEAVE: V=1,250, life=100 s for 300 s, 3 s detector, a snapshot every second"
-    for name, more in (("without doubt", ("doubt=3",)), ("topicloom", ()), ("with kg=4", ("kg=4",))):
+    for name, more in (
+        ("without doubt", ("doubt=3",)),
+        ("topicloom", ()),
+        ("root=off", ("root=off",)),
+        ("with kg=4", ("kg=4",)),
+    ):
         yield attempt(table, name, partial(_crash_cells, options, more))
     yield attempt("events under the same crashes, 5 per second", "topicloom", partial(_event_cells, options))
 
@@ -174,10 +183,10 @@ def _cut_cells(options: Options, count: int, view: str, cut: int) -> Cells:
     }
 
 
-def _churn_cells(options: Options, life: int) -> Cells:
+def _churn_cells(options: Options, life: int, root: str) -> Cells:
     if options.quick:
         raise NotRun("left out by --quick")
-    summary, _ = _simulate(options, 1_250, f"life={life}", "seconds=1000", "snapshot=200")
+    summary, _ = _simulate(options, 1_250, f"life={life}", f"root={root}", "seconds=1000", "snapshot=200")
     return {
         "snapshots with a topic split": Figure(summary["snapshots_partitioned"], "", 0),
         "average degree": f"{summary['degree_avg']:.2f}",
@@ -212,5 +221,6 @@ def _event_cells(options: Options) -> Cells:
         "slowest": f"{events['longest_wait']:.2f} s",
         "messages per delivery": f"{events['messages'] / events['delivered']:.1f}",
         "duplicates per delivery": f"{events['duplicates'] / events['delivered']:.2f}",
-        "hops": f"{events['hops_avg']:.1f}, at most {events['hops_max']}",
+        "hops on average": Figure(events["hops_avg"], "", float(summary["diameter_topic_max"])),
+        "hops at most": Figure(events["hops_max"], "", 2.5 * summary["diameter_topic_max"]),
     }

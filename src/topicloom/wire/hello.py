@@ -12,7 +12,7 @@ from __future__ import annotations
 from topicloom.errors import ProtocolError
 from topicloom.wire.core import Name
 from topicloom.wire.limits import MAX_NAME
-from topicloom.wire.messages import Codec, WireMessage
+from topicloom.wire.messages import Codec, Period, WireMessage
 
 MAJOR, MINOR = 1, 0
 
@@ -26,8 +26,8 @@ class Hello(WireMessage, frozen=True):
     major: int = MAJOR
     minor: int = MINOR
     address: str = ""
-    heartbeat: float = 0.0
-    detector: float = 0.0
+    heartbeat: Period = 0.0
+    detector: Period = 0.0
 
 
 HELLO: Codec[Hello] = Codec(Hello)

@@ -20,6 +20,7 @@ from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership, PlainView
 from topicloom.spidercast.protocol.messages import (
     CODEC,
+    Connect,
     EventId,
     Message,
     NodeId,
@@ -102,7 +103,12 @@ class Watch:
     def receive(self, peer: NodeId, message: Any, now: float) -> None:
         task = getattr(message, "task", TaskId.GREEDY if isinstance(message, Probe) else None)
         if task is not None and self.node.running and peer != self.node.name:
-            self.begin(self.node.task(task), name_of(message), peer, now)
+            on = name_of(message)
+            if isinstance(message, Connect) and self.node._context.answers.has_had(
+                (Connect, task), peer, now, known=peer in self.node.task(task).neighbors
+            ):
+                on += " again"
+            self.begin(self.node.task(task), on, peer, now)
         self.node.receive(peer, message, now)
         self.end(now)
 

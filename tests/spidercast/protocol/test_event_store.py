@@ -105,3 +105,22 @@ def test_age_still_rules_after_a_topic_was_dropped() -> None:
     store.drop_topic("y")
     store.expire(14.0)
     assert [id.number for id in store.held] == [1, 3, 4]
+
+
+def test_ids_take_no_more_than_remember_bytes_and_are_still_not_delivered_again() -> None:
+    """Long names: far fewer ids than `remember_ids` fill the memory."""
+    store = EventStore(ProtocolSettings(keep_bytes=0, remember_bytes=100_000))
+    for number in range(1, 1_001):
+        store.add(event(number, "p" * 200, "x" * 200), 0.0, None)
+    assert len(store._young) + len(store._older) < 200
+    assert all(store.knows(event(number, "p" * 200, "x" * 200).id) for number in range(1, 1_001))
+    assert not store.knows(event(1_001, "p" * 200, "x" * 200).id)
+
+
+def test_the_highest_numbers_of_streams_take_no_more_than_remember_bytes() -> None:
+    store = EventStore(ProtocolSettings(keep_bytes=0, remember_ids=200, remember_bytes=50_000))
+    for number in range(1, 1_001):
+        store.add(event(1, f"{number:0200}", "x" * 200), 0.0, None)
+    assert 40 < len(store._forgotten) < 100
+    assert store._forgotten_bytes == sum(256 + 400 for _ in store._forgotten)
+    assert store.knows(event(1, f"{990:0200}", "x" * 200).id), "those used last are kept"

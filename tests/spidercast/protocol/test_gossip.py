@@ -368,7 +368,7 @@ def test_the_side_table_keeps_room_for_rare_topics_and_follows_the_interest() ->
     gossip._context.interest = frozenset("xy")
     gossip.interest_changed(0.0)
     for name in range(20):
-        gossip.receive("p", Shuffle((told(name),)), 0.0)
+        gossip.receive(f"p{name}", Shuffle((told(name),)), 0.0)
     assert len(gossip._related.nodes) == 8  # of sixteen places, eight for each of two topics
     gossip.receive("p", Shuffle((told("rare", topics="y"),)), 0.0)
     assert gossip.choose(NeighborChoice.GREEDY, {"y"}, (), Random(1)) == "rare"

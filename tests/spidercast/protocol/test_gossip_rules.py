@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from spidercast.protocol.rule_judge import RuleJudge, name_of
-from topicloom.spidercast.protocol.gossip import Gossip
+from topicloom.spidercast.protocol.gossip import QUICK, Gossip
 from topicloom.spidercast.protocol.gossip_rules import RULES, ViewState, rule_table
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply
 from topicloom.spidercast.protocol.node_state import NodeContext
@@ -57,7 +57,10 @@ class Watched:
 
     def says(self, peer: str, message: Shuffle | ShuffleReply) -> None:
         told = [one.node for one in message.descriptors if one.node != peer]
-        self.step(lambda: self.view.receive(peer, message, self.now), name_of(message), peer, told)
+        on = name_of(message)
+        if isinstance(message, Shuffle) and self.context.answers.has_had(Shuffle, peer, self.now, most=QUICK):
+            on += " again"
+        self.step(lambda: self.view.receive(peer, message, self.now), on, peer, told)
 
     def turn(self, later: float = 1.0) -> None:
         self.now = max(self.now + later, self.view.next_timer())
@@ -100,7 +103,8 @@ def anything(judge: RuleJudge[ViewState], seed: int, size: int) -> None:
             case 2:
                 one.turn(later=rng.choice((1.0, 9.0)))
             case 3 | 4:
-                one.says(name, Shuffle(own + some))
+                for _ in range(rng.choice((1, 1, 1, QUICK + 1))):
+                    one.says(name, Shuffle(own + some))
             case 5:
                 partner = [other for other in NAMES if one.view.state_of(other) is PARTNER]
                 one.says(rng.choice(partner or [name]), ShuffleReply(own + some))

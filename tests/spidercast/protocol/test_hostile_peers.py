@@ -149,21 +149,11 @@ def test_a_peer_whose_interest_flips_leaves_nothing_behind() -> None:
     assert len(node.task(G)._requests.pending) <= 1
 
 
-def test_many_names_from_one_host_get_half_of_the_places_at_most() -> None:
-    wire = Wire(goals=NodeGoals(greedy=3))
-    node = wire.add("a", "x")
-    for number in range(50):
-        wire.hand("a", f"sybil{number}", Connect(G, 1, 1, 1, X, address=f"10.0.0.1:{number}"))
-    assert len(node.neighbors) == 4
-    wire.hand("a", "honest", Connect(G, 1, 1, 1, X, address="10.0.0.2:1"))
-    assert node.has_link("honest")
-
-
 def test_a_shuffle_stays_below_the_longest_frame_however_many_topics_nodes_want() -> None:
     view = gossip()
     for number in range(60):
         topics = frozenset(f"{number}-{topic}-{'x' * 200}" for topic in range(1_000))
-        view.receive("p", Shuffle((Descriptor(f"n{number}", 1, 0.0, topics),)), 0.0)
+        view.receive(f"p{number}", Shuffle((Descriptor(f"n{number}", 1, 0.0, topics),)), 0.0)
     view._context.effects.clear()
     view.receive("p", Shuffle(()), 0.0)
     (reply,) = [e.message for e in view._context.effects if isinstance(e, Send)]
@@ -177,6 +167,36 @@ def test_a_payload_that_is_too_large_is_refused_when_it_is_published() -> None:
     wire.publish(0, b"x" * 100)
     with pytest.raises(UsageError, match="'x'.* 100 bytes"):
         wire.publish(0, b"x" * 101)
+
+
+def test_an_event_above_the_limit_is_neither_delivered_nor_passed_on() -> None:
+    wire = line(3, max_payload=100)
+    for number, (payload, signature) in enumerate([(b"x" * 101, b""), (b"", b"x" * 5_000)]):
+        wire.nodes[1].receive(0, Event(EventId(0, "x", number + 1), 0, 1, 0.0, payload, signature), 0.0)
+    wire.loop.settle(1)
+    wire.run(1.0)
+    assert wire.got[1] == wire.got[2] == []
+    assert wire.nodes[1].unwanted == 2
+
+
+def test_nodes_that_claim_to_want_very_many_topics_do_not_fill_the_memory() -> None:
+    view = gossip()
+    for number in range(200):
+        topics = frozenset(f"{number}-{topic}" for topic in range(5_000)) | X
+        view.receive(f"p{number}", Shuffle((Descriptor(f"n{number}", 1, 0.0, topics),)), 0.0)
+    kept = [*view._view.values(), *view._related.nodes.values()]
+    assert 0 < sum(len(known.interest) for known in kept) <= 200_000
+    view.receive("honest", Shuffle((Descriptor("honest", 1, 0.0, X),)), 0.0)
+    assert view.view["honest"] == X
+
+
+@pytest.mark.parametrize("periods", [(-1.0, 0.0), (float("nan"), 0.0), (0.0, float("nan")), (0.0, -1.0)])
+def test_periods_that_are_no_numbers_of_seconds_are_turned_away(periods: tuple[float, float]) -> None:
+    node = Node("a", "x", membership=lambda context: PlainView({}), rng=Random(1))
+    node.start(0.0)
+    node.receive("b", Connect(G, 1, 1, 1, X, heartbeat=periods[0], detector=periods[1]), 0.1)
+    assert [type(effect) for effect in node.take_effects()] == [Close]
+    assert node.neighbors == ()
 
 
 # --- what the driver tells ------------------------------------------------------------------------------

@@ -96,6 +96,25 @@ def every_word_in_every_state(judge: Judge) -> None:
     assert wire.state("a", "b") is LinkState.ASKED
 
 
+def the_same_word_again(judge: Judge) -> None:
+    for state in (LinkState.STRANGER, LinkState.LINKED, LinkState.PARTING):
+        wire = alone(judge, state, full=state is LinkState.STRANGER)
+        for _ in range(2):
+            wire.hand("a", "b", Connect(G, 3, 3, 1, X))
+    wire = alone(judge, LinkState.ASKED, full=True)
+    for _ in range(2):
+        wire.hand("a", "b", Connect(G, 3, 3, 1, X))
+    assert wire.state("a", "b") is LinkState.ASKED
+    wire = Wire(judge=judge, goals=NodeGoals(greedy=1), doubt=0.1)
+    wire.add("a", "x")
+    wire.run(0.8)
+    wire.hand("a", "b", Connect(G, 3, 3, 1, X))
+    while wire.state("a", "b") is not LinkState.DOUBTED:
+        wire.run(0.1)
+    wire.hand("a", "b", Connect(G, 3, 3, 1, X))
+    assert wire.state("a", "b") is LinkState.LINKED
+
+
 def time_passes(judge: Judge) -> None:
     for state in LinkState:
         wire = alone(judge, state)
@@ -137,6 +156,7 @@ def nodes_come_and_go(judge: Judge, seed: int, **constants: int) -> None:
 @pytest.mark.slow
 def test_every_step_is_permitted_and_every_row_is_seen_from_each_of_its_states(judge: Judge) -> None:
     every_word_in_every_state(judge)
+    the_same_word_again(judge)
     time_passes(judge)
     for seed in range(3):
         nodes_come_and_go(judge, seed)

@@ -174,6 +174,7 @@ def test_reading_6_redirect_may_name_nobody() -> None:
 def test_reading_6_redirect_never_names_the_requester() -> None:
     """Not even one that is a neighbor: its CONNECT is a repetition and is answered by CONNECT-OK."""
     wire = full({"b": "x", "c": "x"})
+    wire.run(0.95)
     wire.hand("a", "b", Connect(G, 0, 9, 1, frozenset("x")))
     assert not told(wire, "b", Redirect)
     assert len(told(wire, "b", ConnectOk)) == 2

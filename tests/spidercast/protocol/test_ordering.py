@@ -134,3 +134,23 @@ def test_whatever_comes_numbers_only_rise_and_nothing_is_kept_for_ever(
     for topic in {id.topic for id in out}:
         numbers = [id.number for id in out if id.topic == topic]
         assert numbers == sorted(set(numbers))
+
+
+def test_what_waits_takes_no_more_than_its_bytes() -> None:
+    ordering = Ordering(5.0, 100, 100, most_bytes=10_000)
+    delivered = []
+    for number in range(2, 50):
+        event = Event(EventId("p", "x", 2 * number), 2 * number - 1, 1, 0.0, b"x" * 1_000)
+        delivered += ordering.accept(Deliver(event), 0.0) or []
+        assert ordering._waiting_bytes <= 10_000
+    assert [one.event.id.number for one in delivered] == list(range(4, 86, 2))
+    ordering.expire(10.0)
+    assert ordering._waiting_bytes == 0
+
+
+def test_the_streams_that_are_remembered_take_no_more_than_their_bytes() -> None:
+    ordering = Ordering(5.0, 100, 1_000, stream_bytes=10_000)
+    for number in range(100):
+        accept(ordering, 1, 0, topic=f"{number:0100}")
+    assert 20 < len(ordering._last) < 40
+    assert accept(ordering, 1, 0, topic=f"{99:0100}") is None

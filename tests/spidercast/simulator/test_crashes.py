@@ -43,6 +43,16 @@ def test_every_event_reaches_every_subscriber_that_stayed() -> None:
     assert last["longest_wait"] < 10
 
 
+def test_trees_stay_short_under_crashes() -> None:
+    """A tree is for all publishers, so a path in it may be twice as long as the shortest one; after
+    hundreds of its links broke it is not much more."""
+    words = ("life=100", "crash=1", "until=60", "seconds=68", "publish=10", "diameters=end")
+    last = run(rss(400), *words).snapshots[-1]
+    assert last["crashes"] > 150
+    assert last["hops_avg"] <= last["diameter_topic_max"]
+    assert last["hops_max"] <= 2.5 * last["diameter_topic_max"]
+
+
 def test_events_arrive_in_spite_of_losses() -> None:
     outcome = run(rss(200), "loss=0.05", "latency=0.005:0.05", "seconds=30", "publish=10")
     last = outcome.snapshots[-1]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spidercast.simulator.worlds import departments, mixed, run
+from spidercast.simulator.worlds import departments, mixed, rss, run
 
 FAST = "diameters=never"
 
@@ -36,6 +36,42 @@ def test_departments_with_a_common_topic_are_whole(view: str, nodes: int, size: 
     last = run(departments(nodes, size), view, "seconds=40", FAST).snapshots[-1]
     assert last["topics_partitioned"] == 0
     assert last["degree_avg"] <= 3.2 * 1.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("view", ["view=1", "view=gossip"])
+def test_a_cut_of_ten_minutes_heals_within_five_seconds(view: str) -> None:
+    """After so long nobody remembers a node of the other side."""
+    outcome = run(mixed(60), view, "cut=20:620", "seconds=628", FAST)
+    assert outcome.healed_after is not None
+    assert outcome.healed_after <= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("view", "seconds"), [("view=1", 5), ("view=1", 60), ("view=gossip", 60)])
+def test_a_cut_of_200_nodes_heals_within_five_seconds(view: str, seconds: int) -> None:
+    end = 20 + seconds
+    outcome = run(mixed(200), view, f"cut=20:{end}", f"seconds={end + 6}", FAST)
+    assert outcome.healed_after is not None
+    assert outcome.healed_after <= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nodes", [60, 200])
+@pytest.mark.parametrize("size", [8, 20, 40])
+def test_departments_take_at_most_30_percent_more_links_than_without_roots(nodes: int, size: int) -> None:
+    interest = departments(nodes, size)
+    off = run(interest, "root=off", FAST).snapshots[-1]
+    on = run(interest, FAST).snapshots[-1]
+    assert on["topics_partitioned"] == 0
+    assert on["degree_avg"] <= 1.3 * off["degree_avg"]
+
+
+@pytest.mark.slow
+def test_gossip_at_a_thousand_nodes_needs_no_more_than_13_links() -> None:
+    last = run(rss(1_000), "view=gossip", "seconds=25", FAST).snapshots[-1]
+    assert last["topics_partitioned"] == 0
+    assert last["degree_avg"] <= 13
 
 
 def test_a_cut_keeps_the_two_sides_apart_while_it_lasts() -> None:

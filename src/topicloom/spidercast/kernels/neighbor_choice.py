@@ -103,6 +103,22 @@ def choose_of_view(
 
 
 @kernel
+def oldest_of_view(view: Any, bits: Any, lives: Any, topics: Any) -> Any:
+    """Return, for each topic, the node in `view` with it of the smallest (life, number), or -1."""
+    found = np.full(len(topics), -1, dtype=np.int64)
+    for at in range(len(topics)):
+        row, shift = bits[topics[at] >> 6], np.uint64(topics[at] & 63)
+        best = -1
+        for node in view:
+            if (row[node] >> shift) & np.uint64(1) and (
+                best < 0 or lives[node] < lives[best] or (lives[node] == lives[best] and node < best)
+            ):
+                best = node
+        found[at] = best
+    return found
+
+
+@kernel
 def draw_views(views: Any, first: int, n_nodes: int, key: Any, seen: Any) -> None:
     """Fill row i with distinct random nodes other than node first + i; `seen` is scratch, zero at first."""
     rows, size = views.shape

@@ -19,6 +19,7 @@ from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.wire.core import Send
 
 MAX_IDS = 4096  # ids in one message
+MOST_TOLD = 32  # new neighbors that are told everything at once, between two beats
 # The neighbors that want a topic, and whether the link is eager. A dict, since its order is the same in all
 # runs; that of a set of strings is not.
 TopicLinks: TypeAlias = dict[NodeId, bool]
@@ -27,7 +28,7 @@ TopicLinks: TypeAlias = dict[NodeId, bool]
 class EventAnnouncer:
     """Announces the held events of `store` over the links in `topics`, which has each held topic."""
 
-    __slots__ = ("_congested", "_context", "_new_neighbors", "_queue", "_store", "_topics", "due")
+    __slots__ = ("_congested", "_context", "_new_neighbors", "_queue", "_store", "_told", "_topics", "due")
 
     def __init__(
         self,
@@ -41,6 +42,7 @@ class EventAnnouncer:
         self._topics = topics
         self._queue: list[EventId] = []  # new events, not announced over lazy links so far
         self._new_neighbors: dict[NodeId, int] = {}  # how often each is told everything again
+        self._told: set[NodeId] = set()  # who was told everything since the last beat
         self.due = inf
 
     def announce_later(self, id: EventId, now: float) -> None:
@@ -68,11 +70,20 @@ class EventAnnouncer:
         self._tell(chosen, now)
 
     def announce_all_to(self, peer: NodeId, now: float) -> None:
-        """Tell `peer` of all that is held: its link may have joined a split topic."""
+        """Tell `peer` of all that is held: its link may have joined a split topic.
+
+        That is a look at every event. Whoever links or changes its interest again and again, and many
+        that do so by turns, are told at the next beat.
+        """
+        rounds = self._context.settings.announce_rounds
+        if peer in self._told or len(self._told) >= MOST_TOLD:
+            self._new_neighbors[peer] = max(1, rounds)
+            return
+        self._told.add(peer)
         self._store.expire(now)
-        if self._context.settings.announce_rounds:
+        if rounds:
             # Once is not enough: the message may be lost, or come before `peer` knows of the link.
-            self._new_neighbors[peer] = self._context.settings.announce_rounds
+            self._new_neighbors[peer] = rounds
         self._tell({peer: self._not_held_by(peer)}, now)
 
     def forget(self, peer: NodeId) -> None:
@@ -81,7 +92,10 @@ class EventAnnouncer:
 
     def announce_again(self, now: float) -> None:
         """Tell of the fresh events again, at a heartbeat."""
+        self._told.clear()
         store = self._store
+        if not store.held:
+            return
         store.expire(now)
         if not store.fresh and not self._new_neighbors:
             return

@@ -32,6 +32,8 @@ from topicloom.spidercast.protocol.signing import signed_content
 from topicloom.wire.core import Deliver, Send
 
 MOST_HOPS = 1 << 31
+MOST_SIGNED = 4096  # bytes of a signature
+ROUND = 0.9  # of a heartbeat: rounds of announcements are at least so far apart
 SHORTER = 2  # a path that is shorter by more hops is taken instead
 
 
@@ -89,6 +91,9 @@ class Dissemination(EventLinks):
             self._receive_duplicate(peer, id, store)
             return
         if self._impossible(id):
+            self.unwanted += 1
+            return
+        if len(event.payload) > self._context.settings.max_payload or len(event.signature) > MOST_SIGNED:
             self.unwanted += 1
             return
         age = event.age if event.age >= 0.0 else 0.0
@@ -149,7 +154,7 @@ class Dissemination(EventLinks):
             self._announcer.announce_later(id, now)
 
     def _deliver(self, event: Event, hops: int, now: float) -> None:
-        if event.id.topic in self._unread:
+        if event.id.topic in self.unread:
             return
         delivery = Deliver(event, hops)
         if self._ordering is None:
@@ -208,10 +213,11 @@ class Dissemination(EventLinks):
 
     def announce_again(self, now: float) -> None:
         """Announce again, at a heartbeat, what is fresh to all that may have missed it."""
-        store = self._store
-        if store is not None and store.held:
-            self._answered.clear()
-            self._announcer.announce_again(now)
+        if self._store is None or now < self._next_round:
+            return  # an early heartbeat, with news of roots, is no round
+        self._next_round = now + ROUND * self._context.settings.heartbeat
+        self._answered.clear()
+        self._announcer.announce_again(now)
 
     def next_timer(self) -> float:
         """Return when `handle_timer` wants to be called; infinity for never."""

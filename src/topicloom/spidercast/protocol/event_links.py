@@ -26,8 +26,8 @@ class EventLinks:
 
     __slots__ = (
         "_announcer", "_answered", "_congested", "_context", "_first", "_highest", "_links",
-        "_missing_events", "_numbers", "_ordering", "_since", "_since_later", "_store", "_topics", "_unread",
-        "delivered", "duplicates", "forged", "late", "repaired", "unwanted",
+        "_missing_events", "_next_round", "_numbers", "_ordering", "_since", "_since_later", "_store",
+        "_topics", "delivered", "duplicates", "forged", "late", "repaired", "unread", "unwanted",
     )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
@@ -38,7 +38,7 @@ class EventLinks:
         self._since = -inf  # when the first topic was subscribed to; others only if at another time
         self._since_later: dict[Topic, float] | None = None
         self._store: EventStore | None = None  # and with it everything that `_allocate` makes
-        self._unread: Topics = frozenset()  # topics that the node only publishes on
+        self.unread: Topics = frozenset()  # topics that the node only publishes on
         self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = self.forged = 0
 
     def _allocate(self) -> EventStore:
@@ -48,13 +48,22 @@ class EventLinks:
         self._store = EventStore(settings)
         self._missing_events = MissingEvents(settings.repair_timeout, max(1, settings.announce_rounds), most)
         self._ordering = (
-            Ordering(settings.order_wait, most, settings.remember_ids) if settings.ordered else None
+            Ordering(
+                settings.order_wait,
+                most,
+                settings.remember_ids,
+                most_bytes=settings.keep_bytes,
+                stream_bytes=settings.remember_bytes,
+            )
+            if settings.ordered
+            else None
         )
         self._topics: dict[Topic, TopicLinks] = {}
         self._answered: dict[NodeId, int] = {}  # bytes sent to those that asked, since the last heartbeat
         self._congested: set[NodeId] = set()
         self._announcer = EventAnnouncer(self._context, self._store, self._topics, self._congested)
         self._numbers: dict[Topic, int] = {}
+        self._next_round = -inf  # when events may be announced again
         self._highest = self._first
         return self._store
 
@@ -93,7 +102,7 @@ class EventLinks:
 
     def subscribed(self, topic: Topic, now: float, *, read: bool = True) -> None:
         """Want `topic` from now on; without `read` nothing of it is delivered, only passed on."""
-        self._unread = self._unread - {topic} if read else self._unread | {topic}
+        self.unread = self.unread - {topic} if read else self.unread | {topic}
         if self._since == -inf:
             self._since = now
         if now != self._since:
@@ -102,7 +111,7 @@ class EventLinks:
 
     def unsubscribed(self, topic: Topic, now: float) -> None:
         """Want `topic` no more: nothing of it is held, asked for or delivered."""
-        self._unread -= {topic}
+        self.unread -= {topic}
         if self._since_later is not None:
             self._since_later.pop(topic, None)
         if self._store is None:

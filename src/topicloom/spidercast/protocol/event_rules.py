@@ -25,7 +25,7 @@ ANY = (APART, EAGER, LAZY)
 
 RULES = (
     Rule((APART,), "link", "it is a neighbor now, and both want the topic", "", "", (EAGER,)),
-    Rule((APART,), "link", "the same, and events are held", "HAVE", "", (EAGER,)),
+    Rule((APART,), "link", "the same, and events are held; the first time in a beat", "HAVE", "", (EAGER,)),
     Rule(JOINED, "link", "it goes, or one of the two no longer wants the topic", "", "", (APART,)),
     Rule((LAZY,), "link", "an eager link to another neighbor broke", "", "", (EAGER,)),
     Rule((EAGER,), "new event", "it did not send it", "EVENT", "", (EAGER,)),

@@ -48,6 +48,11 @@ def id_weight(id: EventId) -> int:
     return sum(len(name) for name in (id.publisher, id.topic) if isinstance(name, str))
 
 
+def stream_weight(stream: Stream) -> int:
+    """Return about how many bytes one number of a stream takes in memory."""
+    return OVERHEAD + sum(len(name) for name in stream if isinstance(name, str))
+
+
 class EventStore:
     """At most `keep_bytes` of held events, none older than `keep_seconds`; ids by `remember_ids` and
     `remember_bytes`."""
@@ -56,6 +61,7 @@ class EventStore:
         "_by_age",
         "_count",
         "_forgotten",
+        "_forgotten_bytes",
         "_older",
         "_settings",
         "_share",
@@ -78,6 +84,7 @@ class EventStore:
         self._young: set[EventId] = set()
         self._older: set[EventId] = set()
         self._forgotten: OrderedDict[Stream, int] = OrderedDict()
+        self._forgotten_bytes = 0
 
     def knows(self, id: EventId) -> bool:
         """Tell whether the event came before, or is so old that it may have."""
@@ -147,7 +154,12 @@ class EventStore:
                 highest[stream] = id.number
         # The order of a set of strings differs from run to run; that of the numbers does not.
         for stream in sorted(highest, key=lambda stream: (highest[stream], str(stream))):
+            if stream not in self._forgotten:
+                self._forgotten_bytes += stream_weight(stream)
             self._forgotten[stream] = max(highest[stream], self._forgotten.get(stream, 0))
             self._forgotten.move_to_end(stream)
-        while len(self._forgotten) > self._settings.remember_ids:
-            self._forgotten.popitem(last=False)
+        settings = self._settings
+        while self._forgotten and (
+            len(self._forgotten) > settings.remember_ids or self._forgotten_bytes > settings.remember_bytes
+        ):
+            self._forgotten_bytes -= stream_weight(self._forgotten.popitem(last=False)[0])

@@ -18,6 +18,7 @@ from topicloom.spidercast.protocol.gossip_view import GossipView
 from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Shuffle, ShuffleReply
 from topicloom.spidercast.protocol.related_nodes import Known
 
+QUICK = 3  # answers to one node in a beat: while it begins, its oldest partner may be the same soon
 FAST_ROUNDS = 12  # exchanges that a node begins with, ten in a period: its first neighbors should be good
 
 
@@ -39,17 +40,18 @@ class Gossip(GossipView):
         """Take what is valid in it; an answer that was not asked for is ignored."""
         if peer == self._context.name:
             return
-        descriptors = message.descriptors
         if isinstance(message, Shuffle):
+            if not self._context.answers.may_answer(Shuffle, peer, now, most=QUICK):
+                return
             sent = self._sample(peer)
             self._context.send(peer, ShuffleReply(self._descriptors(sent, now)))
         elif peer == self._partner:
             self._partner, sent = None, self._sent
-            if self._asked_seed:  # everybody asks it: in all views it would be known far too well
-                descriptors = tuple(told for told in descriptors if told.node != peer)
         else:
             return
-        self._merge(descriptors, sent, now)
+        # Everybody asks an entry point: in all views it would be known far too well.
+        left_out = peer if self._asked_seed and isinstance(message, ShuffleReply) else None
+        self._merge(peer, message.descriptors, sent, left_out, now)
 
     def next_timer(self) -> float:
         return self._next
@@ -94,18 +96,34 @@ class Gossip(GossipView):
         self._context.rng.shuffle(seeds)
         for seed in seeds:
             self._gone.pop(seed.node, None)
+            self._context.addresses.note(seed.node, seed.address)
             self._learn(seed.node, Known(seed.life, seed.version, now, seed.interest), [], evict=False)
 
-    def _merge(self, descriptors: tuple[Descriptor, ...], sent: list[NodeId], now: float) -> None:
-        """Put what came in the places of what was sent: descriptors are exchanged, not copied."""
+    def _merge(
+        self,
+        peer: NodeId,
+        descriptors: tuple[Descriptor, ...],
+        sent: list[NodeId],
+        left_out: NodeId | None,
+        now: float,
+    ) -> None:
+        """Put what came in the places of what was sent: descriptors are exchanged, not copied.
+
+        What `peer` says of itself beats all that others say of it; `left_out` gets no place by that.
+        """
         context = self._context
         places = [node for node in sent if node in self._view]
         for told in descriptors[: self._count]:
             # An age that is no number fails the comparison too.
             if told.node == self._context.name or not 0 <= told.age <= self._forget or told.version < 0:
                 continue
-            known = Known(told.life, told.version, now - told.age, told.interest, told.roots)
-            context.note_address(told.node, told.address)
+            own = told.node == peer
+            known = Known(told.life, told.version, now - told.age, told.interest, told.roots, own)
+            context.addresses.note(told.node, told.address, first_hand=own)
+            if own:
+                self._trust(peer, known)
+                if peer == left_out:
+                    continue
             if told.roots and context.roots is not None and context.roots.differ(told.roots, known.since):
                 context.suspect(told.node)
             last, when = self._gone.get(told.node, ((-1, -1), -inf))

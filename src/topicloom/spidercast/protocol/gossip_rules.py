@@ -39,6 +39,7 @@ RULES = (
     Rule(OTHERS, "SHUFFLE", "", "SHUFFLE-REPLY", "take what it says of itself and of others", KNOWN_OR_NOT),
     Rule((PARTNER, GONE), "SHUFFLE", "(gone: it says nothing of itself)", "SHUFFLE-REPLY", "the same",
          (PARTNER, GONE)),
+    Rule(ANY, "SHUFFLE again", "it, or too many others, had all answers of this beat", "", "", ANY),
     Rule((PARTNER,), "SHUFFLE-REPLY", "", "", "take what it says; of an entry point: of others only",
          OTHERS),
     Rule(OTHERS, "SHUFFLE-REPLY", "nobody asked it", "", "", OTHERS),

@@ -11,11 +11,12 @@ from random import Random
 
 from topicloom.spidercast.protocol.gossip_rules import ViewState
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice, choose_among
-from topicloom.spidercast.protocol.messages import Descriptor, NodeId, Topic, Topics
+from topicloom.spidercast.protocol.messages import Descriptor, NodeId, RootNames, Topic, Topics
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.related_nodes import Known, RelatedNodes
 
-MOST_TOPICS = 20_000  # topics in one message: at 255 bytes each it stays below the longest frame
+MOST_NAMES = 60_000  # names (of topics and roots) in one message: at 255 bytes each below the longest frame
+MOST_KEPT = 200_000  # names in the view and the side table together
 RELATED = 4  # the side table holds so many times the nodes of the view
 
 
@@ -52,6 +53,16 @@ class GossipView(Membership):
             known += [(node, known.interest) for node, known in noted if node not in self._view]
         return choose_among(known, choice, wanted, banned, rng)
 
+    def oldest(self, topics: Topics) -> RootNames:
+        found: RootNames = {}
+        own = type(self._context.name)
+        for node, known in (*self._view.items(), *self._related.nodes.items()):
+            if type(node) is own:  # others cannot be compared
+                for topic in topics & known.interest:
+                    if topic not in found or (known.life, node) < found[topic]:
+                        found[topic] = (known.life, node)
+        return found
+
     def state_of(self, node: NodeId) -> ViewState:
         """Return what `node` is to this view, in the words of `gossip_rules.py`."""
         if node == self._partner:
@@ -64,12 +75,16 @@ class GossipView(Membership):
 
     def heard(self, node: NodeId, life: int, version: int, interest: Topics, now: float) -> None:
         """Take the word of the node itself, whatever others said of it."""
-        self._gone.pop(node, None)
-        known = Known(life, version, now, interest)
-        held = self._view.get(node) or self._related.nodes.get(node)
-        if held is not None and not known.beats(held):
-            self._drop(node)  # hearsay that claims to be newer than the node itself
+        known = Known(life, version, now, interest, first_hand=True)
+        self._trust(node, known)
         self._learn(node, known, [], evict=False)
+
+    def _trust(self, node: NodeId, known: Known) -> None:
+        """Drop hearsay that claims to be newer than what the node itself says, `known`."""
+        self._gone.pop(node, None)
+        for held in (self._view.get(node), self._related.nodes.get(node)):
+            if held is not None and held[:2] > known[:2]:
+                self._drop(node)
 
     def gone(self, node: NodeId, now: float) -> None:
         """Forget the node, and ignore what others still say of it that is no newer than this moment."""
@@ -102,15 +117,15 @@ class GossipView(Membership):
 
     def _told_of(self, node: NodeId, now: float) -> Descriptor:
         """Return what this node tells others of a node in its view."""
-        known, address = self._view[node], self._context.addresses.get(node, "")
+        known, address = self._view[node], self._context.addresses.of(node)
         age = max(0.0, now - known.since)
         return Descriptor(node, known.version, age, known.interest, known.life, address, known.roots)
 
     def _as_fit(self, nodes: list[NodeId]) -> list[NodeId]:
         """Return as many of the nodes as one message can hold, however many topics they want."""
-        left = MOST_TOPICS - len(self._context.interest)
+        left = MOST_NAMES - 3 * len(self._context.interest)
         for at, node in enumerate(nodes):
-            left -= len(self._view[node].interest)
+            left -= _names(self._view[node])
             if left < 0:
                 return nodes[:at]
         return nodes
@@ -126,6 +141,18 @@ class GossipView(Membership):
                 self._view[node] = known
         elif self._make_room(known, places, evict):
             self._view[node] = known
+        if _names(known) * (1 + RELATED) * self._size > MOST_KEPT:  # fewer could never be too many
+            self._bound_names()
+
+    def _bound_names(self) -> None:
+        """Drop those with the most topics until what is left takes no more memory than it may."""
+        kept = [*self._view.items(), *self._related.nodes.items()]
+        kept.sort(key=lambda entry: _names(entry[1]))
+        total = sum(_names(known) for _, known in kept)
+        while total > MOST_KEPT:
+            node, known = kept.pop()
+            total -= _names(known)
+            self._drop(node)
 
     def _make_room(self, known: Known, places: list[NodeId], evict: bool) -> bool:
         if len(self._view) < self._size:
@@ -153,3 +180,8 @@ class GossipView(Membership):
     def _drop(self, node: NodeId) -> None:
         self._view.pop(node, None)
         self._related.drop(node)
+
+
+def _names(known: Known) -> int:
+    """Return how many names it takes to tell of a node."""
+    return len(known.interest) + 2 * len(known.roots)

@@ -19,9 +19,14 @@ class LinkMessages(TaskNeighbors):
     def on_connect(self, peer: NodeId, message: msg.Connect, now: float) -> None:
         if not self._is_met(peer, message, now):
             return
-        if peer in self.neighbors:
+        known = peer in self.neighbors
+        if known:
             self._update(peer, message, now)
-        elif self._has_room() and not self._is_crowded(message.address):
+        if not self._context.answers.may_answer((msg.Connect, self.id), peer, now, known=known):
+            return
+        if known:
+            pass
+        elif self._has_room() and not self._is_crowded(peer):
             self._add(peer, message, now)
         else:
             self._redirect(peer, message)
@@ -29,13 +34,17 @@ class LinkMessages(TaskNeighbors):
         introduction: Any = self._introduction()
         self._context.send(peer, msg.ConnectOk(*introduction))
 
-    def _is_crowded(self, address: str) -> bool:
-        """Tell whether one host, under whatever names, has half of the places already."""
-        host = address.rpartition(":")[0]
-        if not host:
-            return False
+    def _is_crowded(self, peer: NodeId) -> bool:
+        """Tell whether the host of `peer`, under whatever names, has half of the places already.
+
+        The host is the other end of its connection, whatever address it claims. All whose host the driver
+        does not tell, though it tells that of others, count as one.
+        """
         addresses = self._context.addresses
-        same = sum(addresses.get(peer, "").rpartition(":")[0] == host for peer in self.neighbors)
+        host = addresses.host_of(peer)
+        if host is None:
+            return False
+        same = sum(addresses.host_of(other) == host for other in self.neighbors)
         return 2 * same >= max(4, self.goal.limit + self._context.settings.margin)
 
     def _is_met(self, peer: NodeId, message: msg.Introduction, now: float) -> bool:
@@ -50,6 +59,8 @@ class LinkMessages(TaskNeighbors):
     def _unfit(self, message: msg.Introduction) -> str:
         """Return why the two can be no neighbors: one would give the other up between two heartbeats."""
         settings = self._context.settings
+        if not 0 <= message.heartbeat < inf or not 0 <= message.detector < inf:
+            return "its periods are no numbers of seconds"
         if message.heartbeat >= settings.detector:
             return f"its heartbeat of {message.heartbeat:g} s is no shorter than our detector"
         if 0 < message.detector <= settings.heartbeat:
@@ -76,14 +87,14 @@ class LinkMessages(TaskNeighbors):
                 best.append(other)
         named = best[self._context.rng.randrange(len(best))] if best else None
         interest: Topics = frozenset() if named is None else self.neighbors[named].interest
-        address = "" if named is None else self._context.addresses.get(named, "")
+        address = "" if named is None else self._context.addresses.of(named)
         self._context.send(peer, msg.Redirect(self.id, named, interest, address))
 
     def on_redirect(self, peer: NodeId, message: msg.Redirect, now: float) -> None:
         named = message.node
         if named is not None and self._requests.is_asked(peer, now) and self._is_stranger(named, now):
-            self._requests.redirected(named, message.interest)
-            self._context.note_address(named, message.address)
+            self._requests.redirected(named, message.interest, peer)
+            self._context.addresses.note(named, message.address)
             if self.goal.lacking:
                 self._wake_soon(now)
 
@@ -92,7 +103,7 @@ class LinkMessages(TaskNeighbors):
             return
         if peer in self.neighbors:
             self._update(peer, message, now)
-        elif self._requests.is_asked(peer, now) and self._has_room():
+        elif self._requests.is_asked(peer, now) and self._has_room() and not self._is_crowded(peer):
             self._add(peer, message, now)
         else:
             self._context.send(peer, msg.Leave(self.id))

@@ -11,7 +11,7 @@ from enum import Enum
 from math import inf
 from random import Random
 
-from topicloom.spidercast.protocol.messages import NodeId, Shuffle, ShuffleReply, Topic, Topics
+from topicloom.spidercast.protocol.messages import NodeId, RootNames, Shuffle, ShuffleReply, Topic, Topics
 
 
 class NeighborChoice(Enum):
@@ -46,6 +46,11 @@ class Membership:
 
     def heard(self, node: NodeId, life: int, version: int, interest: Topics, now: float) -> None:
         """Note what `node` itself just said it wants."""
+
+    def oldest(self, topics: Topics) -> RootNames:
+        """Return, for each topic, the smallest (life, name) of the known nodes with it, as far as lives are
+        known: so young a node, or a younger one, will not be its root."""
+        return {}
 
     def gone(self, node: NodeId, now: float) -> None:
         """Forget `node`, which left or was given up."""

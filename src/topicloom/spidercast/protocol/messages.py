@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from topicloom.wire.messages import Codec, WireMessage
+from topicloom.wire.messages import Codec, Period, WireMessage
 
 NodeId: TypeAlias = int | str
 Topic: TypeAlias = int | str
@@ -49,8 +49,8 @@ class Introduction(_Standing, frozen=True):
     life: int = 0
     number: int = 0
     roots: Roots = {}  # noqa: RUF012 - msgspec copies it
-    heartbeat: float = 0.0
-    detector: float = 0.0
+    heartbeat: Period = 0.0
+    detector: Period = 0.0
     address: str = ""
 
 

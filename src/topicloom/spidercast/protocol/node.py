@@ -92,7 +92,8 @@ class Node(NodeMessages):
         added = wanted - self._context.interest
         if added:
             self._change_interest(self._context.interest | added, now)
-        for topic in wanted if read else added:
+        # A topic that is read already keeps its time: events under way since then are still delivered.
+        for topic in (added | (wanted & self._dissemination.unread)) if read else added:
             self._dissemination.subscribed(topic, now, read=read)
 
     def unsubscribe(self, topics: Iterable[Topic], now: float) -> None:
@@ -116,12 +117,18 @@ class Node(NodeMessages):
         self._due = min(self._due, self._dissemination.next_timer())
         return event
 
+    def connected(self, peer: NodeId, host: str, now: float) -> None:
+        """Hear from the driver from which host `peer` speaks: one host gets half of the places at most."""
+        self._context.addresses.connected(peer, host, self._links)
+
     def lost(self, peer: NodeId, now: float) -> None:
         """Hear from the driver that the connection to `peer` broke: it is no neighbor any more."""
+        self._context.addresses.disconnected(peer)
         self._give_up(peer, "connection lost", now)
 
     def refused(self, peer: NodeId, now: float) -> None:
         """Hear from the driver that `peer` could not be reached: others are tried for a while."""
+        self._context.addresses.refused(peer)
         self._membership.gone(peer, now)
         for task in self._tasks:
             task.refused(peer, now)
@@ -209,7 +216,7 @@ class Node(NodeMessages):
 
     def address_of(self, peer: NodeId) -> str:
         """Where `peer` can be reached, as far as it is known: by its own word, else by hearsay."""
-        return self._context.addresses.get(peer, "")
+        return self._context.addresses.of(peer)
 
     def ear(self, peer: NodeId, message: msg.Heartbeat) -> Neighbor | None:
         """Return where `receive` would note that just this heartbeat came again, if it did nothing else."""

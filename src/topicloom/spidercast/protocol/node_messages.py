@@ -53,7 +53,7 @@ class NodeMessages(NodeParts):
             self._due = min(self._due, self._roots.due, self._probes.due)
 
     def _on_connect(self, peer: NodeId, message: msg.Introduction, now: float) -> None:
-        self._context.note_address(peer, message.address, first_hand=True)
+        self._context.addresses.note(peer, message.address, first_hand=True)
         known = peer in self._links
         before = self._known_interest(peer)
         self._on_task(peer, message, now)
@@ -67,7 +67,9 @@ class NodeMessages(NodeParts):
         return None
 
     def _on_ask_interest(self, peer: NodeId, message: msg.AskInterest, now: float) -> None:
-        self._context.send(peer, self._own_interest())
+        # Twice: news of roots come with an early heartbeat, and an answer may be lost.
+        if self._context.answers.may_answer(msg.AskInterest, peer, now, known=peer in self._links, most=2):
+            self._context.send(peer, self._own_interest())
 
     def _own_interest(self) -> msg.TellInterest:
         context, roots = self._context, self._roots
@@ -101,6 +103,8 @@ class NodeMessages(NodeParts):
 
     def _on_probe(self, peer: NodeId, message: msg.Probe, now: float) -> None:
         if self._roots is None or self._probes is None or peer in self._links:
+            return
+        if not self._context.answers.may_answer(msg.Probe, peer, now):
             return
         greedy = self._tasks[TaskId.GREEDY]
         if self._roots.differ(message.roots, now) and greedy.invite(peer, now):

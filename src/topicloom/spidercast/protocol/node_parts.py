@@ -32,8 +32,10 @@ class NodeParts(BaseCore):
     ) -> None:
         super().__init__(context.effects)
         self._context, self.goals = context, goals
-        self._roots = context.roots = TopicRoots(context) if goals.root and goals.by_coverage else None
         self._membership = membership(context)
+        self._roots: TopicRoots | None = None
+        if goals.root and goals.by_coverage:
+            self._roots = context.roots = TopicRoots(context, self._membership.oldest)
         self._dissemination = Dissemination(context)
         self._tasks: tuple[MaintenanceTask, ...] = tuple(
             MaintenanceTask(task, context, self._membership, goal, choice, self, self._roots)

@@ -7,6 +7,8 @@ from math import inf
 from random import Random
 from typing import TYPE_CHECKING
 
+from topicloom.spidercast.protocol.addresses import Addresses
+from topicloom.spidercast.protocol.answers import Answers
 from topicloom.spidercast.protocol.goals import Goal
 from topicloom.spidercast.protocol.messages import (
     Heartbeat,
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     from topicloom.spidercast.protocol.signing import EventKeys
 
 MAX_SUSPECTS = 16
-MAX_ADDRESSES = 4096
 MAX_REDIRECTS = 32  # nodes named by others that are remembered; the oldest go first
+MAX_NAMED = 4  # of these, named by one and the same node
 
 
 @dataclass(slots=True)
@@ -46,17 +48,11 @@ class NodeContext:
     keys: EventKeys | None = None
     roots: TopicRoots | None = None
     suspects: dict[NodeId, None] = field(default_factory=dict)  # they may be in another component of a topic
+    addresses: Addresses = field(default_factory=Addresses)
+    answers: Answers = field(init=False)
 
-    addresses: dict[NodeId, str] = field(default_factory=dict)
-
-    def note_address(self, node: NodeId, address: str, *, first_hand: bool = False) -> None:
-        """Note where a node can be reached; its own word beats hearsay, which never replaces an address."""
-        if not address or (not first_hand and node in self.addresses):
-            return
-        self.addresses.pop(node, None)
-        self.addresses[node] = address
-        if len(self.addresses) > MAX_ADDRESSES:
-            del self.addresses[next(iter(self.addresses))]
+    def __post_init__(self) -> None:
+        self.answers = Answers(self.settings.heartbeat)
 
     def suspect(self, node: NodeId) -> None:
         """Note that `node` names another root, by what others say of it."""
@@ -102,7 +98,7 @@ class Requests:
 
     def __init__(self) -> None:
         self.pending: dict[NodeId, float] = {}  # node -> end of its quarantine; in order of that
-        self._redirects: dict[NodeId, Topics] = {}
+        self._redirects: dict[NodeId, tuple[Topics, NodeId]] = {}  # what it wants, and who named it
 
     @property
     def is_open(self) -> bool:
@@ -118,16 +114,20 @@ class Requests:
         while self.pending and next(iter(self.pending.values())) <= now:
             del self.pending[next(iter(self.pending))]
 
-    def redirected(self, node: NodeId, interest: Topics) -> None:
-        """Note that somebody named `node` instead of itself."""
-        self._redirects[node] = interest
-        if len(self._redirects) > MAX_REDIRECTS:
-            del self._redirects[next(iter(self._redirects))]
+    def redirected(self, node: NodeId, interest: Topics, by: NodeId) -> None:
+        """Note that `by` named `node` instead of itself; each may fill a few places only."""
+        redirects = self._redirects
+        redirects[node] = (interest, by)
+        named = [other for other, (_, namer) in redirects.items() if namer == by]
+        if len(named) > MAX_NAMED:
+            del redirects[named[0]]
+        if len(redirects) > MAX_REDIRECTS:
+            del redirects[next(iter(redirects))]
 
     def take_redirect(self, goal: Goal) -> NodeId | None:
         """Return the first node that was named and would be of use, or None."""
         while self._redirects:
             node = next(iter(self._redirects))
-            if goal.serves(self._redirects.pop(node)):
+            if goal.serves(self._redirects.pop(node)[0]):
                 return node
         return None

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from math import inf
 from typing import NamedTuple
 
-from topicloom.spidercast.protocol.event_store import Stream
+from topicloom.spidercast.protocol.event_store import Stream, stream_weight, weight
 from topicloom.spidercast.protocol.messages import EventId, Topic
 from topicloom.wire.core import Deliver
 
@@ -24,14 +24,28 @@ class Waiting(NamedTuple):
 
 
 class Ordering:
-    """Holds back at most `most` events, each for at most `wait` seconds; remembers `streams` streams."""
+    """Holds back at most `most` events of `most_bytes`, each for at most `wait` seconds; remembers `streams`
+    streams, in `stream_bytes`."""
 
-    __slots__ = ("_last", "_most", "_numbers", "_streams", "_wait", "_waiting", "due")
+    __slots__ = (
+        "_last", "_last_bytes", "_most", "_most_bytes", "_numbers", "_stream_bytes", "_streams", "_wait",
+        "_waiting", "_waiting_bytes", "due",
+    )  # fmt: skip
 
-    def __init__(self, wait: float, most: int, streams: int) -> None:
+    def __init__(
+        self,
+        wait: float,
+        most: int,
+        streams: int,
+        *,
+        most_bytes: int = 64 << 20,
+        stream_bytes: int = 64 << 20,
+    ) -> None:
         self._wait = wait
         self._most = most
         self._streams = streams
+        self._most_bytes, self._stream_bytes = most_bytes, stream_bytes
+        self._last_bytes = self._waiting_bytes = 0
         self._last: OrderedDict[Stream, int] = OrderedDict()
         self._waiting: dict[EventId, Waiting] = {}  # in the order of arrival, hence of `due`
         self._numbers: dict[Stream, list[tuple[int, EventId]]] = {}  # those waiting, sorted
@@ -52,13 +66,14 @@ class Ordering:
             self._delivered(stream, id.number)
             return [delivery]
         self._waiting[id] = Waiting(delivery, now + self._wait)
+        self._waiting_bytes += weight(delivery.event)
         insort(self._numbers.setdefault(stream, []), (id.number, id))
         out: list[Deliver] = []
         if ready:
             # Lower numbers that wait go first: after this one they would be too late.
             out = self._release(stream, id.number)
-        elif len(self._waiting) > self._most:
-            out = self._release_first()
+        while len(self._waiting) > self._most or (self._waiting and self._waiting_bytes > self._most_bytes):
+            out += self._release_first()
         self._set_due()
         return out
 
@@ -73,6 +88,7 @@ class Ordering:
     def drop_topic(self, topic: Topic) -> None:
         """Forget the waiting events of `topic`."""
         self._waiting = {id: waiting for id, waiting in self._waiting.items() if id.topic != topic}
+        self._waiting_bytes = sum(weight(one.delivery.event) for one in self._waiting.values())
         self._numbers = {stream: ids for stream, ids in self._numbers.items() if stream[1] != topic}
         self._set_due()
 
@@ -88,7 +104,9 @@ class Ordering:
         for other, id in numbers:
             if other > number and self._waiting[id].delivery.event.previous > last:
                 break
-            out.append(self._waiting.pop(id).delivery)
+            delivery = self._waiting.pop(id).delivery
+            self._waiting_bytes -= weight(delivery.event)
+            out.append(delivery)
             last = other
         del numbers[: len(out)]
         if not numbers:
@@ -97,10 +115,12 @@ class Ordering:
         return out
 
     def _delivered(self, stream: Stream, number: int) -> None:
+        if stream not in self._last:
+            self._last_bytes += stream_weight(stream)
         self._last[stream] = number
         self._last.move_to_end(stream)
-        if len(self._last) > self._streams:
-            self._last.popitem(last=False)
+        while self._last and (len(self._last) > self._streams or self._last_bytes > self._stream_bytes):
+            self._last_bytes -= stream_weight(self._last.popitem(last=False)[0])
 
     def _set_due(self) -> None:
         self.due = next(iter(self._waiting.values())).due if self._waiting else inf

@@ -22,8 +22,11 @@ class Known(NamedTuple):
     since: float  # local time at which the node itself said so
     interest: Topics
     roots: RootNames = NO_ROOTS
+    first_hand: bool = False
 
     def beats(self, other: Known) -> bool:
+        if other.first_hand and not self.first_hand and self.since <= other.since:
+            return False  # said before the node itself spoke, whatever number it names
         return self[:3] > other[:3]
 
 

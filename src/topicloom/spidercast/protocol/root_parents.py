@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
-from topicloom.spidercast.protocol.messages import NodeId, Root, Roots, Topic
+from topicloom.spidercast.protocol.messages import NodeId, Root, RootNames, Roots, Topic
 from topicloom.spidercast.protocol.node_state import NodeContext
 
 MOST_HOPS = 64
 HOLD = 2.0  # heartbeats for which a node without a path to a root does not believe in it again
+GATHER = 0.4  # heartbeats for which a beginner gathers news of roots before it tells them
 NO_ROOTS: Roots = {}
 
 
@@ -29,8 +30,8 @@ class RootParents:
     """The roots and parents of one node's topics, and what its neighbors offer."""
 
     __slots__ = (
-        "_announced", "_changed", "_context", "_doubts", "_least", "_lent", "_offers", "_parents", "_ready",
-        "_since", "_told", "_told_at", "_uses", "due", "number", "table", "urgent",
+        "_announced", "_changed", "_context", "_doubts", "_expected", "_least", "_lent", "_offers",
+        "_parents", "_ready", "_since", "_told", "_told_at", "_uses", "due", "number", "table", "urgent",
     )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
@@ -48,9 +49,15 @@ class RootParents:
         self._told_at = -inf  # when news of roots were last told
         self._ready = -inf  # until then roots are only listened to: the first links are still being made
         self._announced: Roots = NO_ROOTS
+        self._expected: RootNames = {}  # no root will be younger: see `expect`
         self.number = 0
         self.due = inf  # when a doubt ends
         self.urgent = inf  # when neighbors should hear of a change at the latest
+
+    def _is_passing(self, topic: Topic) -> bool:
+        """Tell whether a root will surely give way to another one: nobody need hear of it."""
+        expected = self._expected.get(topic)
+        return expected is not None and self.table[topic][:2] > expected
 
     def _judge(self, topic: Topic, peer: NodeId, offer: Root, now: float) -> None:
         """Follow a parent; take a neighbor with a better root as the parent."""
@@ -95,8 +102,10 @@ class RootParents:
         until = now + HOLD * context.settings.heartbeat
         self._doubts[topic] = _Doubt(mine[:2], self._least[topic], until)
         self.due = min(self.due, until)
+        self._expected.pop(topic, None)  # whatever comes next: that the old root is gone must be told
         self._take_best(topic, now)
-        self.urgent = now
+        # Not more often than that: a neighbor may take its root back again and again.
+        self.urgent = min(self.urgent, max(now, self._told_at + context.settings.connect_timeout))
 
     def _take_best(self, topic: Topic, now: float) -> None:
         """Name the best root that a neighbor offers and can be believed, or this node."""
@@ -146,11 +155,14 @@ class RootParents:
         self._changed[topic] = None
         if not same:
             self._since[topic] = now
-        # Whoever told no news for a heartbeat passes them on at once; others wait for their next beat.
-        if self.urgent == inf:
+        # Whoever told no news for a heartbeat passes them on at once; others wait for their next beat, or
+        # while they begin for a part of it: what is told then is mostly the last word.
+        if self.urgent == inf and not (self._expected and self._is_passing(topic)):
             settings = self._context.settings
             if now - self._told_at > settings.heartbeat:
                 self.urgent = now + settings.connect_timeout
+            elif self._expected:
+                self.urgent = now + GATHER * settings.heartbeat
 
 
 def sort_topics(topics: Iterable[Topic]) -> list[Topic]:

@@ -20,21 +20,28 @@ Changes travel with heartbeats, each with a number: a gap is seen, and asked abo
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from math import inf
 
-from topicloom.spidercast.protocol.messages import NodeId, RootNames, Roots, Topic
+from topicloom.spidercast.protocol.messages import NodeId, RootNames, Roots, Topic, Topics
+from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.root_parents import HOLD, NO_ROOTS, RootParents, sort_topics
 
 __all__ = ["NO_ROOTS", "TopicRoots", "sort_topics"]
 
+PATIENCE = 3.0  # heartbeats for which a beginner does not tell of roots that will not last
 MISSED = -2  # the number of a change before all that may follow
 
 
 class TopicRoots(RootParents):
     """The roots of one node's topics, and what its neighbors say about theirs."""
 
-    __slots__ = ()
+    __slots__ = ("_patient", "oldest")
+
+    def __init__(self, context: NodeContext, oldest: Callable[[Topics], RootNames]) -> None:
+        super().__init__(context)
+        self.oldest = oldest  # who is known to be older
+        self._patient = -inf
 
     def start(self, now: float) -> None:
         """Begin: every topic's root is this node itself."""
@@ -67,7 +74,11 @@ class TopicRoots(RootParents):
         """Return the roots that have been the same for some heartbeats."""
         latest = now - HOLD * self._context.settings.heartbeat
         since = self._since
-        return {topic: root[:2] for topic, root in self.table.items() if since[topic] <= latest}
+        return {
+            topic: root[:2]
+            for topic, root in self.table.items()
+            if since[topic] <= latest and not (self._expected and self._is_passing(topic))
+        }
 
     def differ(self, theirs: RootNames, said: float) -> bool:
         """Tell whether a node that named these roots at the time `said` is in another component.
@@ -77,7 +88,10 @@ class TopicRoots(RootParents):
         latest = said - HOLD * self._context.settings.heartbeat
         table, since = self.table, self._since
         return any(
-            topic in table and table[topic][:2] != root and since[topic] <= latest
+            topic in table
+            and table[topic][:2] != root
+            and since[topic] <= latest
+            and not (self._expected and self._is_passing(topic))
             for topic, root in theirs.items()
         )
 
@@ -168,6 +182,8 @@ class TopicRoots(RootParents):
         self.due = min((doubt.until for doubt in self._doubts.values()), default=inf)
         if self._ready > -inf:
             self._ready = -inf
+            self._expected = self.oldest(self._context.interest)
+            self._patient = now + PATIENCE * self._context.settings.heartbeat
             for topic in self.table:  # all name this node so far
                 self._take_best(topic, now)
             return
@@ -178,11 +194,17 @@ class TopicRoots(RootParents):
 
     def announce(self, now: float) -> tuple[int, Roots]:
         """Return the last change and its number, a new one if something changed since."""
-        if self._changed:
+        if self._expected and now >= self._patient:
+            self._expected = {}  # whoever was expected is not to be reached
+        news = list(self._changed)
+        if self._expected:
+            news = [topic for topic in news if not self._is_passing(topic)]
+        if news:
             self.number += 1
             self._told_at = now
-            self._announced = {topic: self.table[topic] for topic in self._changed}
-            self._changed.clear()
+            self._announced = {topic: self.table[topic] for topic in news}
+            for topic in news:
+                del self._changed[topic]
         self.urgent = inf
         return self.number, self._announced
 

@@ -15,9 +15,14 @@ import numpy as np
 from topicloom.base.arrays import Ints
 from topicloom.base.seeds import stream_key
 from topicloom.errors import InputError
-from topicloom.spidercast.kernels.neighbor_choice import choose_of_all, choose_of_view, draw_views
+from topicloom.spidercast.kernels.neighbor_choice import (
+    choose_of_all,
+    choose_of_view,
+    draw_views,
+    oldest_of_view,
+)
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
-from topicloom.spidercast.protocol.messages import NodeId, Topic
+from topicloom.spidercast.protocol.messages import NodeId, RootNames, Topic, Topics
 
 MAX_BYTES = 6_000_000_000  # bit table and views together; more would not fit beside the nodes
 
@@ -43,8 +48,10 @@ class ViewTable:
         if self.view_size:
             self.views = np.empty((n_nodes, self.view_size), dtype=np.int32)
             self._draw(0, self.views, "views")
-        self._drawn = np.zeros(n_nodes, dtype=np.int32)  # how often a node has joined
+        self._drawn = np.zeros(n_nodes, dtype=np.int32)  # how often a node has joined: its life
+        self._everybody = np.arange(n_nodes, dtype=np.int32)
         self.scores = np.empty(n_nodes, dtype=np.int32)
+        self._oldest: dict[int, tuple[int, int]] = {}  # of all nodes, until one comes, goes or changes
 
     def _draw(self, first: int, rows: Ints, *names: str) -> None:
         key = np.uint64(stream_key(self.seed, *names))
@@ -56,6 +63,7 @@ class ViewTable:
         self.set_topics(node, topics)
         self.listed[node] = 1
         self._drawn[node] += 1
+        self._oldest.clear()
         if self.views is not None and self._drawn[node] > 1:
             again = str(self._drawn[node])
             self._draw(node, self.views[node : node + 1], "views", str(node), again)
@@ -63,6 +71,7 @@ class ViewTable:
     def set_topics(self, node: int, topics: Iterable[int]) -> None:
         """Set what `node` wants from now on."""
         self.bits[:, node] = 0
+        self._oldest.clear()
         for topic in topics:
             self.bits[topic >> 6, node] |= np.uint64(1 << (topic & 63))
 
@@ -70,6 +79,17 @@ class ViewTable:
         """Remove `node` from all views."""
         self.bits[:, node] = 0
         self.listed[node] = 0
+        self._oldest.clear()
+
+    def oldest(self, topics: Iterable[int], row: Ints | None) -> dict[int, tuple[int, int]]:
+        """Return the smallest (life, node) in a view that wants each topic; None: of all nodes."""
+        table = self._oldest if row is None else {}
+        missing = np.fromiter((topic for topic in topics if topic not in table), dtype=np.int32)
+        if len(missing):
+            found = oldest_of_view(self._everybody if row is None else row, self.bits, self._drawn, missing)
+            pairs = zip(missing.tolist(), found.tolist(), strict=True)
+            table |= {topic: (int(self._drawn[node]), node) for topic, node in pairs if node >= 0}
+        return {topic: table[topic] for topic in topics if topic in table}
 
     def view_of(self, node: int) -> GivenView:
         """Return the membership of one node."""
@@ -83,6 +103,9 @@ class GivenView(Membership):
 
     def __init__(self, view_table: ViewTable, row: Ints | None) -> None:
         self._view_table, self._row = view_table, row
+
+    def oldest(self, topics: Topics) -> RootNames:
+        return self._view_table.oldest(topics, self._row)  # type: ignore[arg-type, return-value]
 
     def choose(
         self, choice: NeighborChoice, wanted: Collection[Topic], banned: Collection[NodeId], rng: Random

@@ -113,10 +113,10 @@ class World(Loop[Node]):
         self.counters.links_ended += len(node.neighbors)
         node.dismantle()
 
-    def publish(self, number: int, topic: int, expected: set[int]) -> None:
+    def publish(self, number: int, topic: int, expected: set[int], payload: bytes = b"") -> None:
         """Let a node publish an event that `expected` must get."""
         node = self.present(number)
-        self.counters.publish(node.publish(topic, b"", self.now), expected, self.now)
+        self.counters.publish(node.publish(topic, payload, self.now), expected, self.now)
         self.settle(number)
 
     def _carry_out_of(self, number: int, effects: Sequence[Effect], cause: object) -> None:
