@@ -11,6 +11,7 @@ from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.jobs.rollout import PHASES, ROLLOUT, RolloutSummary
 from topicloom.mesh.kinds.registry import find_running, load_adapter, runnable
+from topicloom.mesh.model.config_files import refusing_depth
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.plan.certificates import try_certificates
@@ -108,12 +109,13 @@ def run_rollout(
     read_kind(kind, folder)
     path = change / ROLLOUT
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=RolloutSummary)
+        with refusing_depth(str(path)):
+            found = msgspec.json.decode(path.read_bytes(), type=RolloutSummary)
     except OSError as error:
         raise InputError(
             f"`rollout={change}` is no roll-out: cannot read {ROLLOUT} ({error.strerror})"
         ) from None
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         raise InputError(f"{path} is damaged; plan the roll-out again") from None
     plan = RolloutPlan(
         (folder, *(change / phase for phase in PHASES)),

@@ -17,6 +17,7 @@ import msgspec
 
 from topicloom.base.summaries import FORMAT, UNSET, Summary, UnsetType
 from topicloom.errors import InputError
+from topicloom.mesh.model.config_files import refusing_depth
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.tables.folder import check_own_folder, write_json
 from topicloom.version import __version__
@@ -108,7 +109,8 @@ def read_mesh(folder: Path) -> Mesh:
     if head.links is UNSET:
         raise InputError(f"{path} is no mesh of brokers but an export of kind {head.kind!r}")
     try:
-        mesh = msgspec.json.decode(path.read_bytes(), type=Mesh)
+        with refusing_depth(str(path)):
+            mesh = msgspec.json.decode(path.read_bytes(), type=Mesh)
     except msgspec.ValidationError as error:
         raise InputError(f"{path} is damaged: {error}; export it again") from None
     fault = _fault(mesh)
@@ -148,8 +150,9 @@ def check_export_out(out: Path, kind: str, *, overwrite: bool = False) -> None:
 def _read(folder: Path) -> ManifestHead:
     path = folder / MANIFEST
     try:
-        # As text first: what is passed over here must be sound too.
-        return msgspec.json.decode(path.read_bytes().decode(), type=ManifestHead)
+        with refusing_depth(str(path)):
+            # As text first: what is passed over here must be sound too.
+            return msgspec.json.decode(path.read_bytes().decode(), type=ManifestHead)
     except OSError as error:
         raise InputError(f"{folder} is not an export: cannot read {MANIFEST} ({error.strerror})") from None
     except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -9,7 +9,7 @@ import asyncio
 import shutil
 import ssl
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -107,6 +107,7 @@ class BrokerAdapter(ABC):
     """One kind of broker; `program` is what runs it, if that is one of its own."""
 
     program: str
+    secrets: Collection[str] = ()  # of the files that are run: no message repeats them
     returns_after: float  # seconds after which a link at a backup does not return by itself any more
 
     def check_present(self) -> None:

@@ -91,7 +91,8 @@ def run_mesh(
             if settings.attack:
                 nodes_named(mesh, "attack", settings.attack)
                 check_attackable(adapter, mesh, mesh.kind)
-            brokers = BrokerProcesses(work, logs)
+            adapter.secrets = moved.secrets
+            brokers = BrokerProcesses(work, logs, moved.secrets)
             try:
                 return signals.run(_run(adapter, moved, work, brokers, settings, breaks, progress))
             except MeshError:
@@ -105,6 +106,7 @@ class _Moved(NamedTuple):
 
     mesh: Mesh
     routes: Sequence[Route]
+    secrets: frozenset[str]
 
 
 def _breaks(mesh: Mesh, settings: RunSettings) -> list[tuple[How, list[MeshLink]]]:
@@ -121,13 +123,13 @@ def _prepare(folder: Path, work: Path, logs: Path, relocate: Relocate, *, detour
         mesh = read_mesh(work)
         bring_certificates(work, mesh)
         ports = PortMap(mesh, FreePorts().take, detours=detours)
-        mesh, configs = relocate(work, mesh, ports)
+        mesh, configs, secrets = relocate(work, mesh, ports)
         for name, text in configs.items():
             (work / name).write_text(text)
     except OSError as error:  # of copying it is a list of faults, one for each file
         fault = error.args[0][0][2] if isinstance(error, shutil.Error) else error
         raise MeshError(f"cannot copy {folder} to {work.parent}: {fault}") from None
-    return _Moved(mesh, ports.routes if detours else ())
+    return _Moved(mesh, ports.routes if detours else (), secrets)
 
 
 def nodes_named(mesh: Mesh, option: str, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -114,7 +114,8 @@ def play_rollout(
             work, logs = Path(scratch), Path(scratch, "logs")
             logs.mkdir()
             meshes = _move(plan.folders, work, relocate)
-            brokers = BrokerProcesses(work, logs)
+            adapter.secrets = frozenset[str]().union(*(one.secrets for one in meshes))
+            brokers = BrokerProcesses(work, logs, adapter.secrets)
             try:
                 return signals.run(_Play(adapter, plan, meshes, work, brokers, settings, progress).run())
             except MeshError:
