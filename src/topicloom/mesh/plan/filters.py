@@ -85,13 +85,13 @@ def check_filters(rule: FilterRule, topics: Sequence[str]) -> None:
                 )
 
 
-def choose(rule: FilterRule | None, topics: Sequence[str], *, filters: bool, literal: bool) -> bool:
-    """Return whether topics with wildcards are filters; refuse to guess."""
+def check_choice(rule: FilterRule | None, topics: Sequence[str], *, filters: bool, literal: bool) -> None:
+    """Refuse to guess what topics with wildcards are, and filters that meet."""
     if filters and literal:
         raise UsageError("`filters` and `literal` contradict each other; give one of them")
     found = next((topic for topic in topics if rule is not None and rule.is_filter(topic)), None)
     if found is None or rule is None:
-        return False
+        return
     if not filters and not literal:
         raise UsageError(
             f"topic {found!r} has a wildcard: give `filters` if it stands for all names that it matches, or "
@@ -99,4 +99,3 @@ def choose(rule: FilterRule | None, topics: Sequence[str], *, filters: bool, lit
         )
     if filters:
         check_filters(rule, topics)
-    return filters
