@@ -81,10 +81,7 @@ def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Prog
     if settings.kill and running.kill is not None:
         able = [name for name, other in runnable().items() if other.kill is None]
         raise UsageError(f"`kill` goes with {' and '.join(able)}: {running.kill.why}")
-    if "tls" in mesh.options:
-        # On the loopback brokers cannot check the names of hosts, so they are checked here.
-        stems = stems_of(mesh)
-        try_certificates(Path(mesh.options["tls"]), {stems[node.name]: node.host for node in mesh.nodes})
+    _check_certificates(mesh)
     outcome = run_mesh(load_adapter(kind), folder, running.relocate, settings, progress=progress)
     return _summary(kind, outcome)
 
@@ -124,7 +121,16 @@ def run_rollout(
         frozenset(found.topics_moved),
         turn_back=turn_back,
     )
+    for one in plan.folders:
+        _check_certificates(read_mesh(one))
     return play_rollout(load_adapter(kind), plan, running.relocate, settings, progress=progress)
+
+
+def _check_certificates(mesh: Mesh) -> None:
+    """Try the certificates of a mesh: on the loopback brokers cannot check the names of hosts."""
+    if "tls" in mesh.options:
+        stems = stems_of(mesh)
+        try_certificates(Path(mesh.options["tls"]), {stems[node.name]: node.host for node in mesh.nodes})
 
 
 def read_kind(kind: str, folder: Path) -> Mesh:

@@ -60,7 +60,14 @@ def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
 def shape_of(request: Request) -> MeshShape:
     """Return the ports and files of a node."""
     client, link = PORTS if request.tls is None else TLS_PORTS
-    return replace(SHAPE, ports=(("mqtt", client), ("link", link)) if request.logins else (("mqtt", client),))
+    return replace(
+        SHAPE, ports=(("mqtt", client), ("link", link)) if _apart(request) else (("mqtt", client),)
+    )
+
+
+def _apart(request: Request) -> bool:
+    """Return whether links have a listener of their own: they show secrets, or certificates, or both."""
+    return bool(request.logins) or request.tls is not None
 
 
 def plainly(link: MeshLink, name: str, direction: str) -> list[str]:
@@ -131,6 +138,8 @@ def _config(plan: MeshPlan, request: Request, name: str, say: TopicLines) -> str
         ]
     else:
         lines = [f"listener {node.ports['mqtt']}{at}", *tls]
+        if tls:
+            lines += ["# Links:", f"listener {node.ports['link']}{at}", *tls, "require_certificate true"]
         lines += ["# Everybody who reaches the port may log in.", "allow_anonymous true"]
     kept = IN_FLIGHT if request.queue is None else _store(request.queue)
     lines = [*kept, *lines]
@@ -146,7 +155,7 @@ def _asking(stem: str) -> tuple[str, ...]:
 def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -> list[str]:
     ends = [plan.node[end] for end in (link.acceptor, *link.backups)]
     # Without brackets also for IPv6: Mosquitto 2.0 cuts at the last colon and takes them for part of a name.
-    port = "link" if request.logins else "mqtt"
+    port = "link" if _apart(request) else "mqtt"
     addresses = " ".join(f"{end.host}:{end.ports[port]}" for end in ends)
     lines = [f"connection {link.name}"]
     if link.backups:
@@ -161,8 +170,7 @@ def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -
     if request.tls is not None:
         files = request.certificates(plan.stems[link.dialer])
         lines += [f"bridge_cafile {files.authority}"]
-        if request.logins:
-            lines += [f"bridge_certfile {files.certificate}", f"bridge_keyfile {files.key}"]
+        lines += [f"bridge_certfile {files.certificate}", f"bridge_keyfile {files.key}"]
     return lines + [
         line for topic in link.topics for line in say(link, plan.name_of[topic], plan.direction(link, topic))
     ]

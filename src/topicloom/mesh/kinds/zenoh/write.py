@@ -95,10 +95,11 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
             "root_ca_certificate": files.authority,
             "listen_certificate": files.certificate,
             "listen_private_key": files.key,
+            # Both ends of a link show certificates, and so do clients: there is one listener.
+            "enable_mtls": True,
+            "connect_certificate": files.certificate,
+            "connect_private_key": files.key,
         }
-        if request.logins:  # both ends of a link show certificates, and so do clients: there is one listener
-            mutual = {"connect_certificate": files.certificate, "connect_private_key": files.key}
-            tls |= {"enable_mtls": True, **mutual}
         link["tls"] = tls
     content["transport"] = {**transport, "link": link}
     text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
