@@ -100,6 +100,24 @@ def test_a_rotation_of_all_secrets_is_as_planned(tmp_path: Path) -> None:
     assert played.exact and played.states > 4, played
 
 
+@needs_mosquitto
+@pytest.mark.parametrize("queue", [500, None])
+def test_a_durable_broker_that_is_restarted_under_load_loses_nothing(
+    queue: int | None, tmp_path: Path
+) -> None:
+    """c stands between b and d and dials a anew; what b and d say meanwhile waits."""
+    old = tmp_path / "old"
+    export_mesh("mosquitto", old, {"x": "bcd", "z": "ab"}, ["bc", "cd", "ab"], queue=queue, backups=0)
+    interest = Interest.from_pairs(
+        [(n, t) for t, nodes in {"x": "bcd", "y": "ac", "z": "ab"}.items() for n in nodes]
+    )
+    overlay = Overlay.from_edges(interest.node_ids, *zip((0, 1), (1, 2), (2, 3), (0, 2), strict=True))
+    summary = plan_rollout(old, NewInterest(interest, overlay), out=tmp_path / "change")
+    assert summary.brokers_touched == {"phase1": [], "phase2": ["c"]}
+    played = run_rollout("mosquitto", old, tmp_path / "change", QUICK)
+    assert played.exact and (played.lost == 0) is (queue is not None), played
+
+
 def test_clients_are_served_while_the_files_of_a_state_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """With fifty servers that took so long that they gave their clients up."""
     answered: list[str] = []

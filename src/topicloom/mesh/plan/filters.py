@@ -6,13 +6,12 @@ carries all names it matches. So no name may belong to two topics: filters that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from topicloom.errors import InputError, UsageError
-
-EXAMPLE = "topicloom-example"  # a token for each wildcard, where a proof needs a name to publish on
+from topicloom.mesh.model.mesh import EXAMPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +69,22 @@ class FilterRule:
         """Return a name that the filter matches."""
         tokens = topic.split(self.separator)
         return self.separator.join(EXAMPLE if token in (self.one, self.rest) else token for token in tokens)
+
+    def outside(self, topic: str, topics: Iterable[str]) -> str | None:
+        """Return a name that a filter nearly matches and that none of these topics does, if there is one.
+
+        >>> rule = FilterRule("/", "+", "#", True, True)
+        >>> rule.outside("a/+/c", ["a/+/c"]), rule.outside("#", ["#"])
+        ('a-outside/topicloom-example/c', None)
+        """
+        tokens = topic.split(self.separator)
+        plain = [token for token in tokens if token not in (self.one, self.rest)]
+        if not plain:
+            return None
+        at = tokens.index(plain[0])
+        near = [*tokens[:at], f"{plain[0]}-outside", *tokens[at + 1 :]]
+        name = self.example(self.separator.join(near))
+        return None if any(self.meet(name, other) for other in topics) else name
 
 
 def check_filters(rule: FilterRule, topics: Sequence[str]) -> None:

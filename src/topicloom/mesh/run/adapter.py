@@ -9,6 +9,7 @@ import asyncio
 import shutil
 import ssl
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from topicloom.errors import UsageError
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, wanted_topics
+from topicloom.mesh.plan.filters import FilterRule
 
 LOOK = 0.02  # seconds between two questions to the brokers
 STILL = 0.1  # seconds between two readings that must agree
@@ -65,6 +67,8 @@ class MeshClients(ABC):
         self._arrived = arrived
         self._topics = {topic.topic: topic for topic in mesh.topics}
         self._wanted = wanted_topics(mesh)
+        self._turns: Counter[str] = Counter()
+        self._outside: set[tuple[str, str]] = set()  # node, and a name that only its own broker may carry
 
     @abstractmethod
     async def open(self) -> None:
@@ -79,9 +83,28 @@ class MeshClients(ABC):
     async def close(self) -> None:
         """Disconnect all clients."""
 
-    @abstractmethod
+    filters: FilterRule | None = None
+
     async def publish(self, publication: Publication) -> None:
         """Hand one message to the node's broker; return when the broker has it."""
+        topic = self._topics[publication.topic]
+        self._turns[topic.topic] += 1  # names that a filter matches take turns
+        name = topic.names_sent[self._turns[topic.topic] % len(topic.names_sent)]
+        await self.send(publication.node, topic.account or "", name, str(publication.message).encode())
+
+    async def publish_outside(self) -> None:
+        """Publish beside each filter, on a name that no topic matches: no other broker may carry that."""
+        names = [topic.name for topic in self._topics.values()]
+        for topic in self._topics.values():
+            if self.filters is not None and topic.example is not None and topic.senders:
+                name, node = self.filters.outside(topic.name, names), topic.senders[0]
+                if name is not None:
+                    self._outside.add((node, name))
+                    await self.send(node, topic.account or "", name, b"0")
+
+    async def send(self, node: str, account: str, name: str, payload: bytes) -> None:
+        """Hand a message under this name to the node's broker; return when the broker has it."""
+        raise NotImplementedError
 
     @abstractmethod
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:

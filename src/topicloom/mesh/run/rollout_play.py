@@ -142,6 +142,8 @@ def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Reloc
                 raise InputError(f"node {node.name!r} changes its address, which cannot be played here")
             nodes[node.name] = replace(node, ports={**before.ports, **node.ports})
     ports = PortMap(replace(read[0], nodes=tuple(nodes.values())), FreePorts().take)
+    for copy, mesh in zip(copies, read, strict=True):
+        _share_stores(copy, mesh, work / "kept")
     moved = []
     for copy, mesh in zip(copies, read, strict=True):
         found = relocate(copy, mesh, ports)
@@ -149,6 +151,13 @@ def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Reloc
             (copy / name).write_text(text)
         moved.append(found)
     return moved
+
+
+def _share_stores(copy: Path, mesh: Mesh, stores: Path) -> None:
+    """Let a broker find what it kept, whichever files it is started with: as on its own machine."""
+    for name in (name for node in mesh.nodes for name in node.configs):
+        (stores / name).mkdir(parents=True, exist_ok=True)
+        (copy / f"{name}.kept").symlink_to(stores / name)
 
 
 class _Play:

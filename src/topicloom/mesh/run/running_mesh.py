@@ -211,6 +211,7 @@ class RunningMesh:
         seconds = time.monotonic() - began
         after = measure_usage(self.brokers.pids())
         cpu = [one.cpu_seconds - before.get(one.node, 0.0) for one in after]
+        await clients.publish_outside()
         await inbox.settle(self.settings.settle, check)
         strays = await clients.find_strays(published)
         check()
