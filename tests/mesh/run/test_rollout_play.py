@@ -24,7 +24,7 @@ from topicloom.mesh.kinds.registry import find_running, load_adapter
 from topicloom.mesh.model.mesh import Mesh, MeshLink
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run import running_mesh
-from topicloom.mesh.run.rollout_play import RolloutPlan, _Play, play_rollout
+from topicloom.mesh.run.rollout_play import RolloutPlan, _Play, _Turn, play_rollout
 from topicloom.mesh.run.running_mesh import RunningMesh, RunSettings
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -39,8 +39,11 @@ EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (1, 3)]
     [
         pytest.param("mosquitto", {}, True, marks=needs_mosquitto),
         pytest.param("mosquitto", LOGINS, False, marks=needs_mosquitto),
+        pytest.param("mosquitto", LOGINS, True, marks=needs_mosquitto),
         pytest.param("nats", LOGINS, False, marks=needs_nats),
+        pytest.param("nats", LOGINS, True, marks=needs_nats),
         pytest.param("zenoh", LOGINS, False, marks=needs_zenoh),
+        pytest.param("zenoh", LOGINS, True, marks=needs_zenoh),
     ],
 )
 def test_a_rollout_is_as_planned(
@@ -57,8 +60,12 @@ def test_a_rollout_is_as_planned(
         [(n, t) for t, nodes in {"x": "acd", "y": "abcde", "z": "ac"}.items() for n in nodes]
     )
     overlay = Overlay.from_edges(interest.node_ids, *zip(*[*EDGES, (0, 2), (3, 4)], strict=True))
-    plan_rollout(old, NewInterest(interest, overlay), out=tmp_path / "change")
+    summary = plan_rollout(old, NewInterest(interest, overlay), out=tmp_path / "change")
     played = run_rollout(kind, old, tmp_path / "change", QUICK, turn_back=turn_back)
+    light = sum(map(len, summary.brokers_reloaded.values()))
+    assert (played.reloaded > 0) is (kind == "mosquitto" and bool(logins)), "by a hangup, as the plan says"
+    if not turn_back:
+        assert played.reloaded == light
     assert played.exact, played
     assert played.nodes == 5 and played.states >= 2 and played.published > 5
     assert played.turned_back is turn_back
@@ -143,7 +150,7 @@ def test_clients_are_served_while_the_files_of_a_state_are_tried(monkeypatch: py
     monkeypatch.setattr(play, "_running", tried)
     monkeypatch.setattr(play, "_count", lambda *_: None)
     inbox, mesh = SimpleNamespace(wait=nothing, settle=nothing), SimpleNamespace(mesh=play.meshes[0])
-    asyncio.run(play._restart("a", 0, mesh, None, inbox))  # type: ignore[arg-type]
+    asyncio.run(play._take(_Turn("a", 0, light=False), mesh, None, inbox))  # type: ignore[arg-type]
     assert answered
 
 

@@ -120,6 +120,7 @@ def run_rollout(
         frozenset(found.topics_interrupted),
         frozenset(found.topics_moved),
         turn_back=turn_back,
+        reloaded=tuple(tuple(found.brokers_reloaded.get(phase, ())) for phase in PHASES),
     )
     for one in plan.folders:
         _check_certificates(read_mesh(one))

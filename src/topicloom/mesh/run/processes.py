@@ -108,6 +108,10 @@ class BrokerProcesses(AbstractContextManager["BrokerProcesses"]):
             time.sleep(0.01)
         self.kill(node)
 
+    def hang_up(self, node: str) -> None:
+        """Ask a node's process to read its passwords and access lists again."""
+        _signal_group(self._running[node].process, signal.SIGHUP)
+
     def freeze(self, node: str) -> None:
         """Stop a node's process where it stands, as if its machine hung: its connections stay open."""
         _signal_group(self._running[node].process, signal.SIGSTOP)
