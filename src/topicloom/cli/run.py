@@ -251,6 +251,8 @@ def _attacks(summary: RunSummary) -> list[str]:
             f"{line}, {len(one.written):,} written{': ' if not one.held else ''}"
             + ", ".join([*one.read, *one.written][:SHOWN])
         )
+        if one.limit is not None:
+            lines.append(f"not tried, and possible: {one.limit}")
     return lines
 
 

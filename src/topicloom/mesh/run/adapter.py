@@ -168,6 +168,10 @@ class BrokerAdapter(ABC):
         """Return the message that the broker of each node keeps of each of its topics: (node, topic)."""
         raise NotImplementedError
 
+    def limit(self, mesh: Mesh) -> str | None:
+        """Return what this kind cannot keep an attacker from, if there is anything."""
+        return None
+
     async def intrude(
         self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]
     ) -> Intrusion:
