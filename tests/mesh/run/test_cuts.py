@@ -10,11 +10,15 @@ import pytest
 
 from brokers_present import needs_mosquitto, needs_nats, needs_zenoh
 from mesh.exported import export_mesh
+from topicloom.base.summaries import plain
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import RunSummary, run_folder
+from topicloom.mesh.kinds.mosquitto.adapter import MosquittoAdapter
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshTopic
+from topicloom.mesh.run import retained
 from topicloom.mesh.run.adapter import Arrival, Publication
-from topicloom.mesh.run.cuts import BrokenLinks, _Flow, _retain, doubled_by_link
+from topicloom.mesh.run.cuts import BrokenLinks, _Flow, doubled_by_link
+from topicloom.mesh.run.retained import retain_values
 from topicloom.mesh.run.running_mesh import RunSettings
 
 WANTED = {"x": "abcd", "y": "abc", "z": "acd"}
@@ -39,6 +43,33 @@ def test_a_durable_mesh_loses_nothing_when_every_link_is_cut(tmp_path: Path) -> 
 
 def summary_links(summary: RunSummary) -> range:
     return range(summary.links)
+
+
+@needs_mosquitto
+def test_what_brokers_retain_is_part_of_every_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was looked at after a cut only; an old value at one broker makes the run fail."""
+    export_mesh("mosquitto", tmp_path / "mesh", WANTED, EDGES, ROLES)
+    summary = run("mosquitto", tmp_path / "mesh")
+    assert summary.exact and plain(summary.retained) == {"values": 3, "wrong": 0}
+    read = MosquittoAdapter.read_retained
+
+    async def old(self: MosquittoAdapter, mesh: Mesh) -> dict[tuple[str, str], int]:
+        return {**await read(self, mesh), ("c", "x"): 0}
+
+    monkeypatch.setattr(MosquittoAdapter, "read_retained", old)
+    monkeypatch.setattr(retained, "AGAIN", 0.3)
+    summary = run("mosquitto", tmp_path / "mesh")
+    assert summary.delivered == summary.expected and not summary.exact
+    assert plain(summary.retained) == {"values": 3, "wrong": 1}
+
+
+def test_topics_whose_retained_values_may_swap_are_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    export_mesh("mosquitto", tmp_path / "mesh", WANTED, EDGES, ROLES, notice=told.append)
+    assert [text for text in told if text.startswith("2 topics have several publishers")]
+    told.clear()
+    export_mesh("mosquitto", tmp_path / "one", {"x": "ab"}, ["ab"], {"x": "Ab"}, notice=told.append)
+    assert told == []
 
 
 @needs_mosquitto
@@ -154,5 +185,5 @@ def test_what_must_be_retained_is_what_was_published() -> None:
     running = SimpleNamespace(
         adapter=SimpleNamespace(retains=True), mesh=Mesh("mosquitto", (), (), (topic, topic), ())
     )
-    kept = asyncio.run(_retain(running, Clients(), flow))  # type: ignore[arg-type]
+    kept = asyncio.run(retain_values(running, Clients(), flow.next))  # type: ignore[arg-type]
     assert kept == {("b", "x"): sent[-1].message} and len({one.message for one in sent}) == 2

@@ -26,6 +26,7 @@ from topicloom.mesh.run.latency import Latency
 from topicloom.mesh.run.lifecycle import RunOutcome, nodes_named, run_mesh
 from topicloom.mesh.run.rate import FoundRate
 from topicloom.mesh.run.resource_usage import NodeUsage
+from topicloom.mesh.run.retained import RetainedProof
 from topicloom.mesh.run.rollout_play import PlayedRollout, RolloutPlan, play_rollout
 from topicloom.mesh.run.running_mesh import RunSettings
 
@@ -66,6 +67,7 @@ class RunSummary(Summary, frozen=True, kw_only=True):
     broken: tuple[BrokenLinks, ...]
     latency: Latency
     rate: FoundRate | None
+    retained: RetainedProof | None
 
 
 def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT) -> RunSummary:
@@ -181,4 +183,5 @@ def _summary(kind: str, outcome: RunOutcome) -> RunSummary:
         broken=outcome.broken,
         latency=proof.latency,
         rate=outcome.rate,
+        retained=outcome.retained,
     )

@@ -23,12 +23,12 @@ from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication
 from topicloom.mesh.run.delivery import due_arrivals
 from topicloom.mesh.run.detours import Detours, How
 from topicloom.mesh.run.inbox import Inbox
+from topicloom.mesh.run.retained import count_wrong, retain_values
 from topicloom.mesh.run.running_mesh import RunningMesh
 
 TICK = 0.2  # seconds between two rounds of messages
 BEFORE = 1.0  # seconds of traffic before anything breaks
 HOLD = {"cut": 4.0, "stall": 14.0}  # seconds until links are mended; a stalled one is noticed after up to 12
-AGAIN = 10.0  # seconds until what brokers retain must be right
 IN_FLIGHT = 20  # messages that Mosquitto sends over one link before it waits for answers
 
 
@@ -85,18 +85,18 @@ async def break_links(
     clients = await running.connect(inbox.arrived)
     publishing = asyncio.create_task(_publish(running, clients, inbox, flow))
     try:
-        kept = await _retain(running, clients, flow)
+        kept = await retain_values(running, clients, flow.next)
         await _last(running, BEFORE)
         began = time.monotonic()
         detours.break_(pairs, how)
         await _last(running, HOLD[how] / 2)
-        kept |= await _retain(running, clients, flow)
+        kept |= await retain_values(running, clients, flow.next)
         await _last(running, HOLD[how] / 2)
         detours.mend()
         mended = time.monotonic()
         await running.wait_in_place()
         back = time.monotonic()
-        wrong = await _wrong(running, kept)
+        wrong = await count_wrong(running, kept)
         flow.ended.set()
         await publishing
         check = running.brokers.check_alive
@@ -172,33 +172,6 @@ async def _last(running: RunningMesh, seconds: float) -> None:
     while time.monotonic() < end:
         running.brokers.check_alive()
         await asyncio.sleep(TICK)
-
-
-async def _retain(running: RunningMesh, clients: MeshClients, flow: _Flow) -> dict[tuple[str, str], int]:
-    """Publish a value to keep on each topic of one publisher; return what each broker must keep."""
-    if not running.adapter.retains:
-        return {}
-    kept: dict[tuple[str, str], int] = {}
-    for topic in running.mesh.topics:
-        if len(topic.senders) == 1:
-            number = flow.next()  # before anything waits: others publish meanwhile
-            kept |= {(node, topic.topic): number for node in topic.hearers}
-            await clients.retain(Publication(topic.senders[0], topic.topic, number))
-    return kept
-
-
-async def _wrong(running: RunningMesh, kept: dict[tuple[str, str], int]) -> int:
-    """Count the brokers that do not retain what they must, once that does not get better any more."""
-    end = time.monotonic() + AGAIN
-    wrong = len(kept)
-    while kept:
-        found = await running.adapter.read_retained(running.mesh)
-        wrong = sum(found.get(place) != message for place, message in kept.items())
-        if not wrong or time.monotonic() > end:
-            break
-        running.brokers.check_alive()
-        await asyncio.sleep(TICK)
-    return wrong
 
 
 async def _exact(running: RunningMesh) -> bool:

@@ -35,6 +35,7 @@ from topicloom.mesh.run.resource_usage import (
     open_connections,
     open_connections_per_node,
 )
+from topicloom.mesh.run.retained import RetainedProof, prove_retained
 from topicloom.mesh.run.running_mesh import DeliveryProof, RunningMesh, RunSettings
 from topicloom.mesh.run.signals import SignalGuard
 
@@ -56,6 +57,7 @@ class RunOutcome:
     attacks: tuple[NodeAttack, ...] = ()
     broken: tuple[BrokenLinks, ...] = ()
     rate: FoundRate | None = None
+    retained: RetainedProof | None = None
 
     @property
     def cpu_seconds(self) -> float:
@@ -69,6 +71,7 @@ class RunOutcome:
     def exact(self) -> bool:
         held = all(one.held for one in self.failover) and all(one.held for one in self.frozen)
         held = held and all(one.held for one in self.attacks) and all(one.held for one in self.broken)
+        held = held and (self.retained is None or not self.retained.wrong)
         return self.proof.verdict.exact and not self.proof.storm and held
 
 
@@ -169,6 +172,8 @@ async def _run(
         try:
             progress.phase("publish", settings.messages * len(mesh.topics))
             proof = await running.prove(settings.messages, clients, inbox)
+            first = proof.verdict.published
+            retained = None if proof.storm else await prove_retained(running, clients, first)
             usage = measure_usage(brokers.pids())
             sockets = open_connections_per_node(open_connections(mesh, brokers.pids()))
         finally:
@@ -205,4 +210,5 @@ async def _run(
             tuple(attacks),
             tuple(broken),
             await find_rate(running) if settings.rate and not proof.storm else None,
+            retained,
         )

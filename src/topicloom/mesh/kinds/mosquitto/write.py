@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from topicloom.base.counts import counted
 from topicloom.mesh.model.directions import BOTH, IN, OUT
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login
@@ -21,6 +22,7 @@ from topicloom.mesh.plan.link_plan import plan_trees
 from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
+from topicloom.mesh.plan.roles import roles_of
 
 # Wildcards; $ begins the broker's own topics; quotes mean something in mosquitto.conf.
 NAMES = NameRule(
@@ -54,7 +56,25 @@ IN_FLIGHT = ("max_inflight_messages 0", "max_inflight_bytes 1000000")
 
 def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
-    return write_planned(request, folder, LAYOUT)
+    figures = write_planned(request, folder, LAYOUT)
+    _tell_publishers(request)
+    return figures
+
+
+def _tell_publishers(request: Request) -> None:
+    """Tell of topics whose retained values nobody can vouch for."""
+    roles = roles_of(request.interest)
+    topics: list[str] = request.interest.topic_ids.to_pylist()
+    every = dict(zip(topics, request.interest.topic_sizes().tolist(), strict=True))
+    several = 0
+    for topic, subscribers in every.items():
+        publishers = roles[topic].publishers if topic in roles else None
+        several += (subscribers if publishers is None else len(publishers)) > 1 and subscribers > 1
+    if several:
+        request.notice(
+            f"{counted(several, 'topic has', 'topics have')} several publishers: their retained values may "
+            "swap between brokers after a cut; name the publishers in a column `role`"
+        )
 
 
 def shape_of(request: Request) -> MeshShape:
