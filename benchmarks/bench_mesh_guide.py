@@ -110,12 +110,17 @@ def _mesh(scratch: Path, table: str, kind: str, *more: str) -> Path:
 
 
 def _table(scratch: Path, table: str) -> Path:
-    folder = scratch / table
-    if not folder.exists():
-        _topicloom("example", table, "--out", str(folder))
-    if folder.is_file():
-        return folder
-    return folder / "roles.csv" if table == "chain" else next(folder.glob("*.csv"))
+    """Return the table as CSV: with roles where the example has them."""
+    if table == "chain":
+        if not (scratch / table).exists():
+            _topicloom("example", table, "--out", str(scratch / table))
+        return scratch / table / "roles.csv"
+    plain, made = scratch / f"{table}.tsv", scratch / f"{table}.csv"
+    if not made.exists():
+        _topicloom("example", table, "--out", str(plain))
+        with plain.open(newline="") as source, made.open("w", newline="") as file:
+            csv.writer(file).writerows(csv.reader(source, delimiter="\t"))
+    return made
 
 
 def _rows(scratch: Path, table: str) -> list[dict[str, str]]:
