@@ -1,4 +1,4 @@
-"""Roll-outs of the fifty sites of `topicloom example chain`: how many brokers change, and how many must."""
+"""Roll-outs of the examples chain (50 sites) and px4 (230 nodes): brokers that change, and that must."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ from topicloom.mesh.model.manifest import read_mesh
 
 TITLE = "roll-outs"
 DRAWS = 8
-ASKED = {"one more subscription": 4, "10 of 566 swapped": 15}  # brokers, both phases added up, on average
+ASKED = {"one more subscription": 4, "10 subscriptions swapped": 15}  # brokers, both phases, on average
+EXAMPLES = ("chain", "px4")  # chain has 566 subscriptions
 
 Cells = Mapping[str, Figure | str]
 Pairs = set[tuple[str, str]]
 
 
 def run(options: Options) -> Iterator[Row]:
-    for change, asked in ASKED.items():
-        for kind in ("mosquitto", "nats"):
-            for more in ((), ("--open",)) if not options.quick else (("--open",),):
-                name = f"{kind}{' without logins' if more else ''}"
-                yield attempt(f"{change}, {DRAWS} draws", name, partial(_cells, options, kind, more, asked))
+    for example in EXAMPLES[: 1 if options.quick else None]:
+        for change, asked in ASKED.items():
+            for kind in ("mosquitto", "nats", "zenoh"):
+                for more in ((), ("--open",)) if not options.quick else (("--open",),):
+                    name = f"{kind}{' without logins' if more else ''}"
+                    cells = partial(_cells, options, example, kind, more, asked)
+                    yield attempt(f"{example}: {change}, {DRAWS} draws", name, cells)
 
 
-def _cells(options: Options, kind: str, more: tuple[str, ...], asked: int) -> Cells:
-    chain = options.scratch / "chain"
-    if not chain.exists():
-        _topicloom("example", "chain", "--out", str(chain))
-        _topicloom("build", str(chain / "sites.csv"), "--out", str(chain / "overlay"))
-    folder = chain / f"{kind}{len(more)}"
+def _cells(options: Options, example: str, kind: str, more: tuple[str, ...], asked: int) -> Cells:
+    work = options.scratch / f"rollouts-{example}"
+    if not work.exists():
+        _prepare(example, work)
+    folder = work / f"{kind}{len(more)}"
     if not folder.exists():
-        hosts = ("--hosts", str(chain / "hosts.csv"))
-        _topicloom("export", kind, str(chain / "overlay"), *hosts, *more, "--out", str(folder))
-    with (chain / "sites.csv").open(newline="") as file:
-        pairs: Pairs = {(node, topic) for node, topic in list(csv.reader(file))[1:]}
+        hosts = ("--hosts", str(work / "hosts.csv"))
+        _topicloom("export", kind, str(work / "overlay"), *hosts, *more, "--out", str(folder))
+    with (work / "sites.csv").open(newline="") as file:
+        pairs: Pairs = {(row[0], row[1]) for row in list(csv.reader(file))[1:]}
     draws = [
         _draw(options, folder, pairs, seed, one=asked == ASKED["one more subscription"])
         for seed in range(DRAWS)
@@ -57,6 +59,23 @@ def _cells(options: Options, kind: str, more: tuple[str, ...], asked: int) -> Ce
             least = [fewest_changed(old, after, backups=backups) for _, after in draws]
             cells[label] = f"{sum(least) / DRAWS:.1f} ({min(least)} to {max(least)})"
     return cells
+
+
+def _prepare(example: str, work: Path) -> None:
+    """Write the table, a host for each node, and the overlay."""
+    if example == "chain":
+        _topicloom("example", example, "--out", str(work))
+    else:
+        work.mkdir()
+        _topicloom("example", example, "--out", str(work / "table.tsv"))
+        with (work / "table.tsv").open(newline="") as source:
+            rows = [row[:2] for row in csv.reader(source, delimiter="\t")]
+        nodes = sorted({node for node, _ in rows[1:]})
+        hosts = [("node", "host"), *((node, f"h{at}.example.net") for at, node in enumerate(nodes))]
+        for name, content in (("sites.csv", rows), ("hosts.csv", hosts)):
+            with (work / name).open("w", newline="") as file:
+                csv.writer(file).writerows(content)
+    _topicloom("build", str(work / "sites.csv"), "--out", str(work / "overlay"))
 
 
 def _different(found: dict[str, Any]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from topicloom.cli.main import execute
 from topicloom.mesh.jobs.export import exporters
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.plan.names import file_stems
+from topicloom.overlay.model.build_folder import read_interest
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
@@ -113,6 +115,21 @@ def test_the_same_build_gives_the_same_bytes(cli, build: Path, tmp_path: Path, k
         {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two")
     )
     assert one == two
+
+
+@pytest.mark.parametrize("kind", ["mosquitto", "nats", "zenoh"])
+def test_an_export_over_an_earlier_one_keeps_the_secrets_it_made_up(cli, build, tmp_path, kind: str) -> None:
+    nodes = read_interest(build).node_ids.to_pylist()
+    hosts = tmp_path / "hosts.csv"
+    with hosts.open("w", newline="") as file:
+        csv.writer(file).writerows([("node", "host"), *((node, f"h{at}") for at, node in enumerate(nodes))])
+    seen = []
+    for _ in range(2):
+        assert cli("export", kind, build, "--hosts", hosts, "--out", tmp_path / "mesh", "--quiet")[0] == 0
+        seen.append({path.name: path.read_bytes() for path in (tmp_path / "mesh").iterdir()})
+    assert seen[0] == seen[1] and "secrets.json" in seen[0]
+    assert cli("export", kind, build, "--hosts", hosts, "--out", tmp_path / "other", "--quiet")[0] == 0
+    assert (tmp_path / "other/secrets.json").read_bytes() != seen[0]["secrets.json"], "they are made up"
 
 
 def test_an_export_is_replaced_and_nothing_else(cli, build: Path, tmp_path: Path) -> None:

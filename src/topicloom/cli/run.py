@@ -173,6 +173,7 @@ def _figures(summary: RunSummary) -> list[tuple[str, str]]:
         ("delivered", f"{summary.delivered:,} of {summary.expected:,}"),
         ("duplicates", f"{summary.duplicates:,}"),
         ("strays", f"{summary.strays:,}"),
+        *_retained(summary),
         ("deliveries", f"{summary.delivered / max(summary.seconds_deliver, 1e-9):,.0f} per second"),
         ("CPU of brokers", f"{summary.cpu_seconds:.2f} s{runnable()[summary.kind].cpu_remark}"),
         (
@@ -181,6 +182,13 @@ def _figures(summary: RunSummary) -> list[tuple[str, str]]:
         ),
         ("memory of brokers", f"{summary.memory_bytes / 1e6:,.0f} MB"),
     ]
+
+
+def _retained(summary: RunSummary) -> list[tuple[str, str]]:
+    found = summary.retained
+    if found is None or not found.values:
+        return []
+    return [("retained values", f"{found.values - found.wrong:,} of {found.values:,} right")]
 
 
 def _links(summary: RunSummary) -> str:
@@ -251,6 +259,8 @@ def _attacks(summary: RunSummary) -> list[str]:
             f"{line}, {len(one.written):,} written{': ' if not one.held else ''}"
             + ", ".join([*one.read, *one.written][:SHOWN])
         )
+        if one.limit is not None:
+            lines.append(f"not tried, and possible: {one.limit}")
     return lines
 
 
@@ -263,6 +273,8 @@ def _told(summary: RunSummary) -> str:
             f"NOT exact: {summary.expected - summary.delivered:,} deliveries missing, "
             f"{summary.duplicates:,} duplicates, {summary.strays:,} strays"
         )
+    if summary.retained is not None and summary.retained.wrong:
+        return f"NOT as it should be: brokers retain {summary.retained.wrong:,} wrong values"
     if not summary.exact:
         return "exact at first, but not all was well when something was broken or attacked"
     proved = "every subscriber got every message exactly once, and no broker carried what it does not want"

@@ -28,6 +28,8 @@ def _figures(played: PlayedRollout) -> list[tuple[str, str]]:
     return [
         ("brokers", f"{played.nodes:,}"),
         ("states", f"{played.states:,}"),
+        ("restarted", f"{played.restarted:,}"),
+        ("reloaded", f"{played.reloaded:,}"),
         ("published", f"{played.published:,}"),
         ("delivered", f"{played.delivered:,}"),
         ("duplicates", f"{played.duplicates:,}"),

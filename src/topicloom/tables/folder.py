@@ -36,7 +36,7 @@ def read_head(path: Path) -> Head | None:
     """Return what a JSON file says it is; None where it is not there or says nothing of the sort."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Head)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -6,6 +6,7 @@ To write them anew after a change that is meant: TOPICLOOM_GOLDEN=1 pytest tests
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -52,4 +53,5 @@ def test_the_files_are_as_they_were(kind: str, case: str, tmp_path: Path) -> Non
 
 
 def _neutral(path: Path) -> str:
-    return path.read_text(encoding="utf-8").replace(__version__, "VERSION")
+    text = path.read_text(encoding="utf-8").replace(__version__, "VERSION")
+    return re.sub(r'"digest": "[0-9a-f]{16}"', '"digest": "OF ALL THIS"', text)

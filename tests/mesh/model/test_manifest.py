@@ -58,6 +58,15 @@ def test_edits_by_hand_are_seen(folder: Path) -> None:
     check_export_out(folder, "nats", overwrite=True)
 
 
+def test_an_edited_manifest_is_seen(folder: Path) -> None:
+    """Hosts and ports are there; the next export wrote over what was changed in it."""
+    manifest = folder / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("::1", "::2"))
+    assert edited_files(folder) == ["manifest.json"]
+    manifest.write_text(manifest.read_text().replace("::2", "::1").replace("\n", "\n "))
+    assert edited_files(folder) == []
+
+
 def test_an_export_without_its_secrets_is_not_replaced_by_one_with_new_ones(tmp_path: Path) -> None:
     """It gave every login and link a new password without a word."""
     write_mesh(tmp_path, MESH, {"a_1.conf": "one\n", "b.conf": "", SECRETS: "{}"}, secret=[SECRETS])

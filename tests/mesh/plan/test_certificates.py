@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from brokers_present import needs_mosquitto, needs_openssl, needs_zenoh
-from mesh.certificates import make_certificates
+from brokers_present import needs_mosquitto, needs_nats, needs_openssl, needs_zenoh
+from mesh.certificates import make_certificates, sign_again
 from mesh.exported import export_mesh
-from topicloom.errors import InputError
-from topicloom.mesh.jobs.run import run_folder
+from topicloom.errors import InputError, MeshError
+from topicloom.mesh.jobs.rollout import NewInterest, old_edges, plan_rollout
+from topicloom.mesh.jobs.run import run_folder, run_rollout
 from topicloom.mesh.plan.certificates import judge_certificates, try_certificates
 from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.plan.hosts import Place
 from topicloom.mesh.run.running_mesh import RunSettings
+from topicloom.overlay.model.interest import Interest
 
 pytestmark = needs_openssl
 
@@ -78,3 +82,76 @@ def test_a_mesh_whose_certificates_lie_elsewhere_runs_here(kind: str, folder: Pa
     ]
     assert all("/etc/certs/ca.crt" in text and str(folder) not in text for text in texts)
     assert run_folder(kind, tmp_path / "mesh", RunSettings(messages=2, settle=0.1)).exact
+
+
+BAD = [
+    ((-9, -2), None, r"a\.crt for the host a\.example: certificate has expired"),
+    ((2, 9), None, r"a\.crt for the host a\.example: certificate is not yet valid"),
+    ((-1, 9), "serverAuth", r"nobody would let a\.crt in as a dialer: unsuitable certificate purpose"),
+    ((-1, 9), "clientAuth", r"nobody would trust a\.crt .*: unsuitable certificate purpose"),
+]
+
+
+@pytest.mark.parametrize(("days", "usage", "told"), BAD)
+def test_what_keeps_either_end_of_a_link_down_is_refused(
+    days: tuple[int, int], usage: str | None, told: str, folder: Path, tmp_path: Path
+) -> None:
+    """Only the end that is dialled was tried: one that may only serve was found by brokers."""
+    own = shutil.copytree(folder, tmp_path / "own")
+    sign_again(own, "a")
+    try_certificates(own, {"a": "a.example"})
+    sign_again(own, "a", days, usage=usage)
+    with pytest.raises(InputError, match=told):
+        try_certificates(own, {"a": "a.example"})
+
+
+def mesh_of(kind: str, tls: Path, folder: Path) -> Path:
+    places = {node: Place(f"{node}.example") for node in "ab"}
+    logins = {node: Login(node, f"p{node}") for node in "ab"}
+    export_mesh(kind, folder, {"x": "ab"}, ["ab"], logins=logins, tls=tls, places=places)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["mosquitto", "nats", "zenoh"])
+def test_a_run_and_a_played_rollout_try_the_certificates(kind: str, folder: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(folder, tmp_path / "own")
+    mesh = mesh_of(kind, own, tmp_path / "mesh")
+    interest = Interest.from_pairs([("a", "x"), ("b", "x"), ("a", "y"), ("b", "y")])
+    plan_rollout(mesh, NewInterest(interest, old_edges(mesh, interest)), out=tmp_path / "change")
+    for days, usage, told in BAD[:3]:
+        sign_again(own, "a", days, usage=usage)
+        with pytest.raises(InputError, match=told):
+            run_folder(kind, mesh, RunSettings())
+        with pytest.raises(InputError, match=told):
+            run_rollout(kind, mesh, tmp_path / "change", RunSettings())
+    shutil.copy(own / "b.crt", own / "a.crt")
+    shutil.copy(own / "b.key", own / "a.key")
+    with pytest.raises(InputError, match=r"for the host a\.example: .*mismatch"):
+        run_folder(kind, mesh, RunSettings())
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("mosquitto", marks=needs_mosquitto),
+        pytest.param("nats", marks=needs_nats),
+        pytest.param("zenoh", marks=needs_zenoh),
+    ],
+)
+def test_links_show_certificates_also_where_everybody_may_log_in(
+    kind: str, folder: Path, tmp_path: Path
+) -> None:
+    """A link that shows none is turned away."""
+    mesh = export_mesh(kind, tmp_path / "mesh", {"x": "ab"}, ["ab"], tls=folder)
+    assert run_folder(kind, tmp_path / "mesh", RunSettings(messages=2, settle=0.1)).exact
+    shown = {
+        "mosquitto": r"bridge_(cert|key)file .*\n",
+        "nats": r'(?<=ca.crt"), cert_file: \S+ key_file: \S+(?=}}\)?)',
+        "zenoh": r'"connect_(certificate|private_key)": .*\n',
+    }
+    for node in mesh.nodes:
+        for path in (tmp_path / "mesh" / name for name in node.configs):
+            text = re.sub(shown[kind], "", path.read_text())
+            path.write_text(re.sub(r",(\s*})", r"\1", text))
+    with pytest.raises(MeshError):
+        run_folder(kind, tmp_path / "mesh", RunSettings(messages=2, settle=0.1, timeout=3.0))

@@ -59,6 +59,29 @@ def test_a_filter_carries_what_it_matches(kind: str, tmp_path: Path) -> None:
         assert audit_folder(kind, mesh).sound
     summary = run_folder(kind, mesh, RunSettings(messages=3, settle=0.2))
     assert summary.exact and summary.delivered == 18
+    assert len(set(topic.names_sent)) == 2, "the proof publishes on both"
+
+
+@pytest.mark.parametrize(
+    ("kind", "wider"),
+    [
+        pytest.param("mosquitto", ("topic {} ", "topic # "), marks=needs_mosquitto),
+        pytest.param("mosquitto", ("topic {} ", "topic {}-2 "), marks=needs_mosquitto),
+    ],
+)
+def test_a_link_that_carries_more_or_less_than_the_filter_is_found(
+    kind: str, wider: tuple[str, str], tmp_path: Path
+) -> None:
+    """One name that it matches proved neither that another one comes nor that others stay away."""
+    mesh = tmp_path / "mesh"
+    build = make_build(tmp_path / "build", Interest.from_pairs([("a", "alarm/+"), ("b", "alarm/+")]))
+    export_build(kind, build, out=mesh, options=ExportOptions(filters=True))
+    assert run_folder(kind, mesh, RunSettings(messages=3, settle=0.2)).exact
+    (topic,) = read_mesh(mesh).topics
+    old, new = wider[0].format(topic.name), wider[1].format(topic.sent_as)
+    for path in mesh.glob("*.conf"):
+        path.write_text(path.read_text().replace(old, new))
+    assert not run_folder(kind, mesh, RunSettings(messages=3, settle=0.2, quiet=1.0)).exact
 
 
 @pytest.mark.parametrize(

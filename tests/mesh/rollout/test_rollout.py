@@ -21,6 +21,7 @@ from topicloom.mesh.jobs.rollout import NewInterest, RolloutOptions, old_edges, 
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink
 from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.plan.hosts import Place
 from topicloom.mesh.rollout.new_mesh import files_by_node, stems_of
 from topicloom.mesh.rollout.phases import middle
 from topicloom.mesh.rollout.states import check_rollout, links_of, loops_in, states_along
@@ -284,7 +285,7 @@ def test_links_may_be_let_go(tmp_path: Path) -> None:
     let_go = plan_rollout(
         old, NewInterest(interest, full), out=tmp_path / "less", options=RolloutOptions(drop_up_to=1)
     )
-    assert len(let_go.links_dropped) <= 1 and let_go.loops == 0
+    assert len(let_go.links_dropped) == 1 and let_go.loops == 0
 
 
 def test_a_new_table_is_read_as_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -305,3 +306,95 @@ def test_a_new_table_is_read_as_everywhere(tmp_path: Path, capsys: pytest.Captur
     assert execute([*command, "--format", "csv", "--separator", ";", "--encoding", "latin-1"]) == 0
     capsys.readouterr()
     assert (tmp_path / "change/phase2").is_dir()
+
+
+def with_hosts(folder: Path, hosts: dict[str, str]) -> Path:
+    rows = "".join(f"{node},{host}\n" for node, host in hosts.items())
+    (folder / "hosts.csv").write_text(f"node,host\n{rows}")
+    return folder / "hosts.csv"
+
+
+def test_a_new_broker_elsewhere_does_not_open_a_mesh_of_one_machine(tmp_path: Path) -> None:
+    """It listened on all addresses of its machine and let everybody in."""
+    pairs = sites(7)
+    old = exported("mosquitto", tmp_path / "old", pairs)
+    target = changed(old, pairs | {("new", "t0"), ("new", "t1")})
+    hosts = with_hosts(tmp_path, {"new": "10.0.0.9"})
+    with pytest.raises(InputError, match=r"hosts.csv line 2: 'new' would be on 10.0.0.9.*`open`"):
+        plan_rollout(old, target, out=tmp_path / "change", options=RolloutOptions(hosts=hosts))
+    plan_rollout(old, target, out=tmp_path / "change", options=RolloutOptions(hosts=hosts, open_=True))
+    assert "listener 1883\n" in (tmp_path / "change/phase2/new.conf").read_text()
+    logins = {node: Login(node, f"p{node}") for node in {n for n, _ in pairs}}
+    closed = exported("mosquitto", tmp_path / "closed", pairs, logins=logins)
+    with pytest.raises(UsageError, match="`open` does not take the logins"):
+        plan_rollout(closed, target, out=tmp_path / "more", options=RolloutOptions(open_=True))
+    plan_rollout(closed, target, out=tmp_path / "more", options=RolloutOptions(hosts=hosts))
+    assert "allow_anonymous true" not in (tmp_path / "more/phase2/new.conf").read_text()
+
+
+def test_hosts_and_logins_are_asked_for_new_nodes_only(tmp_path: Path) -> None:
+    """All nodes had to be named, also those whose hosts are known."""
+    pairs = sites(7)
+    nodes = sorted({n for n, _ in pairs})
+    places = {node: Place(f"{node}.example") for node in nodes}
+    logins = {node: Login(node, f"p{node}") for node in nodes}
+    old = exported("mosquitto", tmp_path / "old", pairs, places=places, logins=logins)
+    target = changed(old, pairs | {("new", "t0"), ("other", "t0"), ("new", "t1")})
+    options = RolloutOptions(hosts=with_hosts(tmp_path, {"new": "new.example"}))
+    with pytest.raises(InputError, match="no host for node 'other'"):
+        plan_rollout(old, target, out=tmp_path / "change", options=options)
+    with_hosts(tmp_path, {"new": "new.example", "other": "other.example"})
+    logins_file = tmp_path / "logins.csv"
+    logins_file.write_text("node,user,password\nnew,me,one\nother,you,two\n")
+    options = RolloutOptions(hosts=options.hosts, credentials=logins_file)
+    plan_rollout(old, target, out=tmp_path / "change", options=options)
+    hosts = {node.name: (node.host, node.user) for node in read_mesh(tmp_path / "change/phase2").nodes}
+    assert hosts["new"] == ("new.example", "me") and hosts["n01"] == ("n01.example", "n01")
+
+
+@pytest.mark.parametrize("choice", ["filters", "literal"])
+def test_what_topics_with_wildcards_are_is_kept_and_not_guessed(choice: str, tmp_path: Path) -> None:
+    pairs = sites(7)
+    old = exported("mosquitto", tmp_path / "old", pairs)
+    wild = changed(old, pairs | {("n01", "alarm/#"), ("n02", "alarm/#")})
+    with pytest.raises(UsageError, match=r"'alarm/#' has a wildcard: give `filters`"):
+        plan_rollout(old, wild, out=tmp_path / "one")
+    given = RolloutOptions(**{choice: True})  # type: ignore[arg-type]
+    plan_rollout(old, wild, out=tmp_path / "one", options=given)
+    one = tmp_path / "one/phase2"
+    name = {topic.topic: topic.name for topic in read_mesh(one).topics}["alarm/#"]
+    assert name == ("alarm/#" if choice == "filters" else "alarm/%23")
+    assert read_mesh(one).options["wildcards"] == choice
+    more = changed(one, pairs | {("n01", "alarm/#"), ("n02", "alarm/#"), ("n03", "alarm/#")})
+    plan_rollout(one, more, out=tmp_path / "two")
+    other = RolloutOptions(filters=choice == "literal", literal=choice == "filters")
+    with pytest.raises(UsageError, match=f"was exported with `{choice}`"):
+        plan_rollout(one, more, out=tmp_path / "three", options=other)
+    with pytest.raises(UsageError, match="contradict"):
+        both = RolloutOptions(filters=True, literal=True)
+        plan_rollout(old, wild, out=tmp_path / "three", options=both)
+    with pytest.raises(UsageError, match="is a mesh already"):
+        plan_rollout(one, old, out=tmp_path / "three", options=given)
+
+
+def test_a_rollout_in_use_or_edited_is_not_replaced(tmp_path: Path) -> None:
+    """An edited file of phase 2 was gone, and so was the old mesh itself if it lay in the output."""
+    pairs = sites(7)
+    old, out = exported("mosquitto", tmp_path / "old", pairs), tmp_path / "change"
+    target = changed(old, swapped(pairs, 3, 1))
+    plan_rollout(old, target, out=out)
+    plan_rollout(old, target, out=out)
+    for used, new in ((out / "phase2", target), (old, out / "phase2")):
+        with pytest.raises(InputError, match=r"phase2 lies in `out=.*`overwrite`"):
+            plan_rollout(used, new, out=out)
+    again = RolloutOptions(overwrite=True)
+    plan_rollout(out / "phase2", changed(out / "phase2", pairs), out=out, options=again)
+    for edited in ("n01.conf", "manifest.json"):
+        path = out / "phase2" / edited
+        path.write_text(path.read_text().replace("127.0.0.1", "127.0.0.2"))
+        with pytest.raises(InputError, match=f"phase2/{edited} changed since it was planned"):
+            plan_rollout(old, target, out=out)
+        plan_rollout(old, target, out=out, options=again)
+    (out / "mine.txt").write_text("notes")
+    with pytest.raises(InputError, match="something else than an earlier roll-out"):
+        plan_rollout(old, target, out=out, options=again)

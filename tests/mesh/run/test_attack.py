@@ -11,6 +11,8 @@ from brokers_present import needs_mosquitto, needs_nats, needs_zenoh
 from mesh.exported import export_mesh
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import run_folder
+from topicloom.mesh.kinds.registry import load_adapter
+from topicloom.mesh.kinds.zenoh.intruders import _known
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.running_mesh import RunSettings
@@ -80,6 +82,21 @@ def test_no_file_holds_the_password_of_another_site_s_clients(kind: str, tmp_pat
         found = {node for node in LOGINS if LOGINS[node].password in text}
         owner = {path.name.partition(".")[0].partition("~")[0]}
         assert found <= (owner if kind == "zenoh" else set()), path.name
+
+
+@needs_zenoh
+def test_what_a_site_could_do_without_certificates_is_told(tmp_path: Path) -> None:
+    """Its file has the logins of those who dial it in clear; they open no other router."""
+    node = exported("zenoh", tmp_path / "mesh", dials=False)
+    routers = load_adapter("zenoh")
+    routers.commands(read_mesh(tmp_path / "mesh"), tmp_path / "mesh")
+    own = [one for (name, _), one in routers._routers.items() if name == node]  # type: ignore[attr-defined]
+    known = {login.user for login in _known(own, node, tmp_path / "mesh")}
+    called = {link.name for link in read_mesh(tmp_path / "mesh").links if link.acceptor == node}
+    assert called and called <= known
+    summary = run_folder("zenoh", tmp_path / "mesh", RunSettings(messages=1, settle=0.1, attack=(node,)))
+    (attack,) = summary.attacks
+    assert attack.held and "without TLS" in str(attack.limit)
 
 
 @needs_mosquitto

@@ -10,10 +10,11 @@ import pytest
 from brokers_present import needs_mosquitto, needs_nats
 from mesh.exported import export_mesh
 from topicloom.errors import InputError
-from topicloom.mesh.jobs.run import run_folder
+from topicloom.mesh.jobs.run import run_folder, run_rollout
 from topicloom.mesh.kinds.registry import find_running
 from topicloom.mesh.model.config_files import read_text
 from topicloom.mesh.model.manifest import read_mesh
+from topicloom.mesh.plan.secrets import read_secrets
 from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.relocate import PortMap, copy_mesh
 from topicloom.mesh.run.running_mesh import RunSettings
@@ -24,6 +25,7 @@ QUICK = RunSettings(messages=1, settle=0.2, quiet=2.0)
 def hostile(kind: str, folder: Path, more: str) -> Path:
     """Export two brokers and add a line to the first one's file."""
     export_mesh(kind, folder, {"x": "ab"}, ["ab"])
+    (folder.parent / "outside").mkdir(exist_ok=True)
     path = folder / read_mesh(folder).nodes[0].configs[0]
     text = path.read_text()
     path.write_text(text.replace("{", f"{{\n{more}", 1) if kind == "zenoh" else f"{text}{more}\n")
@@ -33,8 +35,8 @@ def hostile(kind: str, folder: Path, more: str) -> Path:
 def moved(kind: str, folder: Path) -> str:
     """Return the first broker's file as it would run."""
     mesh = read_mesh(folder)
-    _, configs = find_running(kind).relocate(folder, mesh, PortMap(mesh, FreePorts().take))
-    return configs[mesh.nodes[0].configs[0]]
+    found = find_running(kind).relocate(folder, mesh, PortMap(mesh, FreePorts().take))
+    return found.configs[mesh.nodes[0].configs[0]]
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,9 @@ def moved(kind: str, folder: Path) -> str:
         ("mosquitto", "plugin /tmp/evil.so", "a.conf:.*plugin loads a library"),
         ("mosquitto", "auth_plugin evil.so", "auth_plugin loads a library"),
         ("mosquitto", "tls_engine dynamic", "tls_engine loads a library"),
+        ("mosquitto", "plugin_load evil /tmp/evil.so", "plugin_load loads a library"),
+        ("mosquitto", "global_plugin /tmp/evil.so", "global_plugin loads a library"),
+        ("mosquitto", "include_dir ../outside", "include_dir '../outside' leads out of"),
         ("nats", "websocket { port: 8080, no_tls: true }", "websocket opens the server"),
         ("nats", "MQTT { port: 1883 }", "MQTT opens the server"),
         ("nats", "gateway { name: g, port: 7222 }", "gateway opens the server"),
@@ -114,3 +119,30 @@ def test_pipes_and_huge_files_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "huge.conf").unlink()
     with pytest.raises(InputError, match="pipe is no file of this folder"):
         copy_mesh(tmp_path, tmp_path / "copy")
+
+
+@needs_nats
+def test_no_secret_is_in_what_a_server_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its words were repeated as they came, with what the file, or the environment, had in it."""
+    monkeypatch.setenv("HUSH", "very-secret-thing")
+    mesh = export_mesh("nats", tmp_path / "mesh", {"x": "ab"}, ["ab"])
+    path = tmp_path / "mesh" / mesh.nodes[0].configs[0]
+    path.write_text(path.read_text() + "max_payload: $HUSH\n")
+    with pytest.raises(InputError, match="nats-server refuses") as refused:
+        run_folder("nats", tmp_path / "mesh", QUICK)
+    assert "very-secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "secrets.json", "rollout.json", "a.json5"])
+@pytest.mark.parametrize("text", ['{"nodes": ' + "[" * 200_000, '{"links": ' + '{"a": ' * 200_000])
+def test_deep_files_are_refused_with_a_sentence(name: str, text: str, tmp_path: Path) -> None:
+    """Some were a RecursionError."""
+    kind = "zenoh" if name == "a.json5" else "mosquitto"
+    mesh = export_mesh(kind, tmp_path / "mesh", {"x": "ab"}, ["ab"])
+    name = mesh.nodes[0].configs[0] if name == "a.json5" else name
+    (tmp_path / "mesh" / name).write_text(text)
+    with pytest.raises(InputError, match=f"{name}.*(too deep|JSON|damaged)"):
+        if name == "rollout.json":
+            run_rollout(kind, tmp_path / "mesh", tmp_path / "mesh", QUICK)
+        read_secrets(tmp_path / "mesh")
+        moved(kind, tmp_path / "mesh")

@@ -24,7 +24,7 @@ from topicloom.mesh.kinds.registry import find_running, load_adapter
 from topicloom.mesh.model.mesh import Mesh, MeshLink
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run import running_mesh
-from topicloom.mesh.run.rollout_play import RolloutPlan, _Play, play_rollout
+from topicloom.mesh.run.rollout_play import RolloutPlan, _Play, _Turn, play_rollout
 from topicloom.mesh.run.running_mesh import RunningMesh, RunSettings
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -39,8 +39,11 @@ EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (1, 3)]
     [
         pytest.param("mosquitto", {}, True, marks=needs_mosquitto),
         pytest.param("mosquitto", LOGINS, False, marks=needs_mosquitto),
+        pytest.param("mosquitto", LOGINS, True, marks=needs_mosquitto),
         pytest.param("nats", LOGINS, False, marks=needs_nats),
+        pytest.param("nats", LOGINS, True, marks=needs_nats),
         pytest.param("zenoh", LOGINS, False, marks=needs_zenoh),
+        pytest.param("zenoh", LOGINS, True, marks=needs_zenoh),
     ],
 )
 def test_a_rollout_is_as_planned(
@@ -57,8 +60,12 @@ def test_a_rollout_is_as_planned(
         [(n, t) for t, nodes in {"x": "acd", "y": "abcde", "z": "ac"}.items() for n in nodes]
     )
     overlay = Overlay.from_edges(interest.node_ids, *zip(*[*EDGES, (0, 2), (3, 4)], strict=True))
-    plan_rollout(old, NewInterest(interest, overlay), out=tmp_path / "change")
+    summary = plan_rollout(old, NewInterest(interest, overlay), out=tmp_path / "change")
     played = run_rollout(kind, old, tmp_path / "change", QUICK, turn_back=turn_back)
+    light = sum(map(len, summary.brokers_reloaded.values()))
+    assert (played.reloaded > 0) is (kind == "mosquitto" and bool(logins)), "by a hangup, as the plan says"
+    if not turn_back:
+        assert played.reloaded == light
     assert played.exact, played
     assert played.nodes == 5 and played.states >= 2 and played.published > 5
     assert played.turned_back is turn_back
@@ -100,6 +107,24 @@ def test_a_rotation_of_all_secrets_is_as_planned(tmp_path: Path) -> None:
     assert played.exact and played.states > 4, played
 
 
+@needs_mosquitto
+@pytest.mark.parametrize("queue", [500, None])
+def test_a_durable_broker_that_is_restarted_under_load_loses_nothing(
+    queue: int | None, tmp_path: Path
+) -> None:
+    """c stands between b and d and dials a anew; what b and d say meanwhile waits."""
+    old = tmp_path / "old"
+    export_mesh("mosquitto", old, {"x": "bcd", "z": "ab"}, ["bc", "cd", "ab"], queue=queue, backups=0)
+    interest = Interest.from_pairs(
+        [(n, t) for t, nodes in {"x": "bcd", "y": "ac", "z": "ab"}.items() for n in nodes]
+    )
+    overlay = Overlay.from_edges(interest.node_ids, *zip((0, 1), (1, 2), (2, 3), (0, 2), strict=True))
+    summary = plan_rollout(old, NewInterest(interest, overlay), out=tmp_path / "change")
+    assert summary.brokers_touched == {"phase1": [], "phase2": ["c"]}
+    played = run_rollout("mosquitto", old, tmp_path / "change", QUICK)
+    assert played.exact and (played.lost == 0) is (queue is not None), played
+
+
 def test_clients_are_served_while_the_files_of_a_state_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """With fifty servers that took so long that they gave their clients up."""
     answered: list[str] = []
@@ -125,7 +150,7 @@ def test_clients_are_served_while_the_files_of_a_state_are_tried(monkeypatch: py
     monkeypatch.setattr(play, "_running", tried)
     monkeypatch.setattr(play, "_count", lambda *_: None)
     inbox, mesh = SimpleNamespace(wait=nothing, settle=nothing), SimpleNamespace(mesh=play.meshes[0])
-    asyncio.run(play._restart("a", 0, mesh, None, inbox))  # type: ignore[arg-type]
+    asyncio.run(play._take(_Turn("a", 0, light=False), mesh, None, inbox))  # type: ignore[arg-type]
     assert answered
 
 

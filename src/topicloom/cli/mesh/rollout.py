@@ -57,7 +57,16 @@ def rollout(
     drop_up_to: Annotated[
         int, typer.Option(metavar="K", help="Old links that need not stay, where topics can do without.")
     ] = 0,
-    overwrite: Annotated[bool, "Go on although files of OLD were edited since they were exported."] = False,
+    filters: Annotated[bool, "Topics with wildcards stand for all names that they match."] = False,
+    literal: Annotated[
+        bool, "Topics with wildcards are names by themselves, escaped at the brokers."
+    ] = False,
+    open_: Annotated[
+        bool, "New brokers on other machines let everybody in, where OLD has no logins."
+    ] = False,
+    overwrite: Annotated[
+        bool, "Go on although files of OLD, or in DIR, were edited, or OLD or NEW lie in DIR."
+    ] = False,
 ) -> None:
     """Write the files that lead from a mesh in use to a new one, in two phases.
 
@@ -74,7 +83,16 @@ def rollout(
         raise UsageError("--out is missing; name the folder to write")
     # A build says which pairs may be linked, and so does a mesh. A table does not.
     free = new is None or table.named or not is_build(new)
-    options = RolloutOptions(hosts, credentials, drop_up_to, overwrite, free=free)
+    options = RolloutOptions(
+        hosts,
+        credentials,
+        drop_up_to,
+        overwrite,
+        free=free,
+        filters=filters,
+        literal=literal,
+        open_=open_,
+    )
     with screen.working() as progress:
         whole = new is not None and not table.named and (new / MANIFEST).is_file()
         target = new if new and whole else _wanted(old, new, table, spark, screen, progress)

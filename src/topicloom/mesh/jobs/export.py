@@ -17,7 +17,7 @@ from topicloom.mesh.kinds.kind import BrokerKind
 from topicloom.mesh.kinds.registry import KINDS, host_columns
 from topicloom.mesh.model.manifest import MANIFEST, SECRETS, check_export_out, write_manifest
 from topicloom.mesh.plan.credentials import Login, make_password, read_credentials
-from topicloom.mesh.plan.filters import choose
+from topicloom.mesh.plan.filters import check_choice
 from topicloom.mesh.plan.hosts import Place, is_loopback, read_hosts
 from topicloom.mesh.plan.link_plan import SPREAD, TREES
 from topicloom.mesh.plan.names import file_stems
@@ -161,6 +161,7 @@ def export_table(
     check_export_out(out, kind, overwrite=options.overwrite)
     progress.phase("read")
     interest, overlay = load()
+    _check_wildcards(exporter, interest, options)
     nodes: list[str] = interest.node_ids.to_pylist()
     places = read_hosts(options.hosts, nodes, notice, more=host_columns()) if options.hosts else {}
     kept = read_secrets(out)
@@ -178,7 +179,8 @@ def export_table(
         queue=(options.queue or DEFAULT_QUEUE) if options.durable else None,
         trees=options.trees or SPREAD,
         link_secrets=dict(kept.links),
-        filters=_filters(exporter, interest, options),
+        filters=options.filters,
+        literal=options.literal,
         notice=notice,
         progress=progress,
     )
@@ -276,11 +278,10 @@ def _logins(
     }
 
 
-def _filters(exporter: Exporter, interest: Interest, options: ExportOptions) -> bool:
-    if isinstance(exporter, GraphFormat) or "filters" not in exporter.options:
-        return False
-    topics: list[str] = interest.topic_ids.to_pylist()
-    return choose(exporter.names.filters, topics, filters=options.filters, literal=options.literal)
+def _check_wildcards(exporter: Exporter, interest: Interest, options: ExportOptions) -> None:
+    if isinstance(exporter, BrokerKind) and "filters" in exporter.options:
+        topics: list[str] = interest.topic_ids.to_pylist()
+        check_choice(exporter.names.filters, topics, filters=options.filters, literal=options.literal)
 
 
 def _backups(exporter: Exporter, options: ExportOptions) -> int:

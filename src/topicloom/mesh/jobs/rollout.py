@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from topicloom.base.atomic_write import replacing
@@ -12,14 +12,14 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.registry import KINDS, host_columns
-from topicloom.mesh.model.manifest import edited_files, read_mesh
+from topicloom.mesh.model.manifest import edited_files, is_export, read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.certificates import judge_certificates
 from topicloom.mesh.plan.credentials import Login, make_password, read_credentials
-from topicloom.mesh.plan.filters import choose
-from topicloom.mesh.plan.hosts import Place, read_hosts
+from topicloom.mesh.plan.filters import check_choice
+from topicloom.mesh.plan.hosts import Place, is_loopback, read_hosts
 from topicloom.mesh.plan.link_plan import check_mesh
-from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, write_rendered
+from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, wildcards, write_rendered
 from topicloom.mesh.plan.request import Request
 from topicloom.mesh.plan.roles import roles_of
 from topicloom.mesh.plan.secrets import read_secrets
@@ -45,6 +45,8 @@ PHASES = ("phase1", "phase2")
 class RolloutOptions:
     """What the user chose: hosts and logins of nodes that are new, how many old links may go.
 
+    `filters` and `literal`: what topics with wildcards are, where the old mesh does not say. `open_`: brokers
+    on other machines may let everybody in, although those of the old mesh are all on this one.
     `free`: links beyond those of the new overlay may be planned, where that changes fewer brokers.
     """
 
@@ -53,6 +55,9 @@ class RolloutOptions:
     drop_up_to: int = 0
     overwrite: bool = False
     free: bool = False
+    filters: bool = False
+    literal: bool = False
+    open_: bool = False
 
 
 class RolloutSummary(Summary, frozen=True, kw_only=True):
@@ -112,7 +117,7 @@ def plan_rollout(
     options = options or RolloutOptions()
     old = read_mesh(folder)
     layout = _layout(old.kind)
-    _check(folder, old, out, options)
+    _check(folder, old, new, out, options)
     progress.phase("plan")
     request = _request(folder, old, new, options, notice, progress)
     plan = _sticky(old, layout, request, options) if isinstance(new, NewInterest) else None
@@ -140,8 +145,14 @@ def _layout(kind: str) -> MeshLayout:
     return layout
 
 
-def _check(folder: Path, old: Mesh, out: Path, options: RolloutOptions) -> None:
-    check_own_folder(out, f"`out={out}`", "an earlier roll-out", lambda found: (found / ROLLOUT).is_file())
+def _check(folder: Path, old: Mesh, new: NewInterest | Path, out: Path, options: RolloutOptions) -> None:
+    check_own_folder(out, f"`out={out}`", "an earlier roll-out", _is_rollout)
+    if not options.overwrite:
+        _check_loss(out, [folder, *([new] if isinstance(new, Path) else [])])
+    if options.open_ and any(node.user for node in old.nodes):
+        raise UsageError(f"`open` does not take the logins of {folder} away; leave it out")
+    if isinstance(new, Path) and (options.filters or options.literal):
+        raise UsageError(f"{new} is a mesh already, which says itself what topics with wildcards are")
     if any(node.user for node in old.nodes) and not read_secrets(folder).clients:
         raise InputError(f"{folder} has logins but no secrets.json; export it anew with this version")
     edited = [] if options.overwrite else edited_files(folder)
@@ -152,6 +163,31 @@ def _check(folder: Path, old: Mesh, out: Path, options: RolloutOptions) -> None:
         )
     if options.drop_up_to < 0:
         raise UsageError(f"`drop_up_to={options.drop_up_to}`: give a number of links, 0 or more")
+
+
+def _is_rollout(folder: Path) -> bool:
+    """Return whether everything in this folder was written by an earlier roll-out."""
+    there = {path.name for path in folder.iterdir()}
+    return ROLLOUT in there <= {ROLLOUT, *PHASES} and all(
+        is_export(folder / phase) for phase in PHASES if phase in there
+    )
+
+
+def _check_loss(out: Path, used: Sequence[Path]) -> None:
+    """Refuse to replace an earlier roll-out that is in use, or was edited since."""
+    for folder in used:
+        if folder.resolve().is_relative_to(out.resolve()):
+            raise InputError(
+                f"{folder} lies in `out={out}`, which would be replaced; choose another folder, or give "
+                "`overwrite`"
+            )
+    for phase in PHASES if out.is_dir() else ():
+        edited = edited_files(out / phase) if (out / phase).is_dir() else []
+        if edited:
+            raise InputError(
+                f"`out={out}`: {phase}/{edited[0]} changed since it was planned, and that would be lost; "
+                "keep a copy and give `overwrite`, or choose another folder"
+            )
 
 
 def _other_mesh(old: Mesh, new: NewInterest | Path) -> Mesh:
@@ -176,13 +212,18 @@ def _request(
         new = NewInterest(interest, Overlay.from_edges(interest.node_ids, [], []))
     nodes: list[str] = new.interest.node_ids.to_pylist()
     logins = dict(read_secrets(folder).clients)
+    come = [node for node in nodes if node not in {one.name for one in old.nodes}]
     if logins:
-        given = read_credentials(options.credentials, nodes, notice) if options.credentials else {}
+        where = options.credentials
+        given = read_credentials(where, nodes, notice, needed=come) if where else {}
         stems = grown_stems(old, nodes)
         for node in nodes:
             if node not in logins:
                 logins[node] = given.get(node) or Login(stems[node], make_password(None))
-    places = read_hosts(options.hosts, nodes, notice, more=host_columns()) if options.hosts else {}
+    places = (
+        read_hosts(options.hosts, nodes, notice, more=host_columns(), needed=come) if options.hosts else {}
+    )
+    _check_open(old, logins, {node: places[node] for node in come if node in places}, options)
     known = {node.name: Place(node.host) for node in old.nodes}
     moved = next((n for n in nodes if n in known and n in places and places[n].host != known[n].host), None)
     if moved is not None:
@@ -206,6 +247,30 @@ def _request(
     )
 
 
+def _check_open(
+    old: Mesh, logins: Mapping[str, Login], come: Mapping[str, Place], options: RolloutOptions
+) -> None:
+    """Refuse to let strangers in where so far nobody could come from elsewhere."""
+    if logins or options.open_ or any(not is_loopback(node.host) for node in old.nodes):
+        return
+    for node, place in come.items():
+        if not is_loopback(place.host):
+            raise InputError(
+                f"{place.where}: {node!r} would be on {place.host} and let everybody in, because the old "
+                "mesh has no logins; export that anew with `hosts` or `credentials`, or give `open`"
+            )
+
+
+def _wildcards(old: Mesh, options: RolloutOptions) -> dict[str, bool]:
+    """Return what topics with wildcards are: as the old mesh says, or the user."""
+    given = {"filters": options.filters, "literal": options.literal}
+    said = old.options.get("wildcards")
+    other = next((name for name, one in given.items() if one and said not in (None, name)), None)
+    if other is not None:
+        raise UsageError(f"`{other}`: the old mesh was exported with `{said}`, which no roll-out changes")
+    return given if said is None else {name: name == said for name in given}
+
+
 def _sticky(old: Mesh, layout: MeshLayout, request: Request, options: RolloutOptions) -> MeshPlan:
     """Plan the new mesh: what did not change stays."""
     interest = request.interest
@@ -226,10 +291,10 @@ def _sticky(old: Mesh, layout: MeshLayout, request: Request, options: RolloutOpt
     links = sticky_backups(old, links, members)
     users = {node: login.user for node, login in request.logins.items()}
     shape = layout.shape(request)
-    filters = old.options.get("wildcards") == "filters"
-    wild = any(topic.name != topic.topic or topic.example for topic in old.topics)
-    choose(shape.names.filters, list(members), filters=filters, literal=not filters and wild)
-    growth = Growth(old, shape, members, nodes, request.places, users, filters, roles_of(interest))
+    chosen = _wildcards(old, options)
+    check_choice(shape.names.filters, list(members), **chosen)
+    old = replace(old, options={**old.options, **wildcards(**chosen)})
+    growth = Growth(old, shape, members, nodes, request.places, users, chosen["filters"], roles_of(interest))
     plan = growth.plan(links, account_of)
     check_mesh(request, plan.mesh)
     return plan

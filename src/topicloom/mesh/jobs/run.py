@@ -11,6 +11,7 @@ from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.jobs.rollout import PHASES, ROLLOUT, RolloutSummary
 from topicloom.mesh.kinds.registry import find_running, load_adapter, runnable
+from topicloom.mesh.model.config_files import refusing_depth
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.plan.certificates import try_certificates
@@ -25,6 +26,7 @@ from topicloom.mesh.run.latency import Latency
 from topicloom.mesh.run.lifecycle import RunOutcome, nodes_named, run_mesh
 from topicloom.mesh.run.rate import FoundRate
 from topicloom.mesh.run.resource_usage import NodeUsage
+from topicloom.mesh.run.retained import RetainedProof
 from topicloom.mesh.run.rollout_play import PlayedRollout, RolloutPlan, play_rollout
 from topicloom.mesh.run.running_mesh import RunSettings
 
@@ -65,6 +67,7 @@ class RunSummary(Summary, frozen=True, kw_only=True):
     broken: tuple[BrokenLinks, ...]
     latency: Latency
     rate: FoundRate | None
+    retained: RetainedProof | None
 
 
 def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Progress = SILENT) -> RunSummary:
@@ -80,10 +83,7 @@ def run_folder(kind: str, folder: Path, settings: RunSettings, *, progress: Prog
     if settings.kill and running.kill is not None:
         able = [name for name, other in runnable().items() if other.kill is None]
         raise UsageError(f"`kill` goes with {' and '.join(able)}: {running.kill.why}")
-    if "tls" in mesh.options:
-        # On the loopback brokers cannot check the names of hosts, so they are checked here.
-        stems = stems_of(mesh)
-        try_certificates(Path(mesh.options["tls"]), {stems[node.name]: node.host for node in mesh.nodes})
+    _check_certificates(mesh)
     outcome = run_mesh(load_adapter(kind), folder, running.relocate, settings, progress=progress)
     return _summary(kind, outcome)
 
@@ -108,12 +108,13 @@ def run_rollout(
     read_kind(kind, folder)
     path = change / ROLLOUT
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=RolloutSummary)
+        with refusing_depth(str(path)):
+            found = msgspec.json.decode(path.read_bytes(), type=RolloutSummary)
     except OSError as error:
         raise InputError(
             f"`rollout={change}` is no roll-out: cannot read {ROLLOUT} ({error.strerror})"
         ) from None
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         raise InputError(f"{path} is damaged; plan the roll-out again") from None
     plan = RolloutPlan(
         (folder, *(change / phase for phase in PHASES)),
@@ -121,8 +122,18 @@ def run_rollout(
         frozenset(found.topics_interrupted),
         frozenset(found.topics_moved),
         turn_back=turn_back,
+        reloaded=tuple(tuple(found.brokers_reloaded.get(phase, ())) for phase in PHASES),
     )
+    for one in plan.folders:
+        _check_certificates(read_mesh(one))
     return play_rollout(load_adapter(kind), plan, running.relocate, settings, progress=progress)
+
+
+def _check_certificates(mesh: Mesh) -> None:
+    """Try the certificates of a mesh: on the loopback brokers cannot check the names of hosts."""
+    if "tls" in mesh.options:
+        stems = stems_of(mesh)
+        try_certificates(Path(mesh.options["tls"]), {stems[node.name]: node.host for node in mesh.nodes})
 
 
 def read_kind(kind: str, folder: Path) -> Mesh:
@@ -172,4 +183,5 @@ def _summary(kind: str, outcome: RunOutcome) -> RunSummary:
         broken=outcome.broken,
         latency=proof.latency,
         rate=outcome.rate,
+        retained=outcome.retained,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -41,14 +42,18 @@ def address(host: str, port: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a broker is to be reached; `host` is lower case and without brackets."""
+    """Where a broker is to be reached; `host` is lower case and without brackets.
+
+    `shown` is what messages call it, if it must not be repeated.
+    """
 
     host: str
     port: int
     where: Location
+    shown: str | None = None
 
     def __str__(self) -> str:
-        return address(self.host, self.port)
+        return self.shown or address(self.host, self.port)
 
 
 LOOPBACK = "127.0.0.1"
@@ -79,15 +84,35 @@ def read_text(path: Path, shown: str) -> str:
         raise InputError(f"{shown} is not UTF-8 text (byte {error.start}); is it a configuration?") from None
 
 
-def parse_port(text: str, where: Location) -> int:
-    """Parse a port number, 0 to 65535."""
-    if not (text.isascii() and text.isdigit()) or int(text) > 65535:
-        raise where.fault(f"{text!r} is not a port; give a number from 1 to 65535")
+@contextmanager
+def refusing_depth(shown: str) -> Iterator[None]:
+    """Refuse a file whose blocks lie in each other deeper than this program can follow."""
+    try:
+        yield
+    except RecursionError:
+        raise InputError(
+            f"{shown}: blocks lie in each other too deep; take the file from a copy, or export anew"
+        ) from None
+
+
+def parse_port(text: str, where: Location, shown: str | None = None) -> int:
+    """Parse a port number, 0 to 65535; `shown` is what messages call a text that they must not repeat."""
+    if not (text.isascii() and text.isdigit()) or len(text) > 5 or int(text) > 65535:
+        raise where.fault(f"{shown or repr(text)} is not a port; give a number from 1 to 65535")
     return int(text)
 
 
-def parse_address(text: str, default_port: int, where: Location, *, bare_ipv6_port: bool = False) -> Address:
+def parse_address(
+    text: str,
+    default_port: int,
+    where: Location,
+    *,
+    bare_ipv6_port: bool = False,
+    shown: str | None = None,
+) -> Address:
     """Parse HOST, HOST:PORT, [IPv6] or [IPv6]:PORT; a bare IPv6 address has no port, or always one.
+
+    `shown` is what messages call a text that they must not repeat.
 
     >>> str(parse_address("Broker-7", 1883, Location("a.conf", 1)))
     'broker-7:1883'
@@ -96,20 +121,24 @@ def parse_address(text: str, default_port: int, where: Location, *, bare_ipv6_po
     >>> str(parse_address("fe80::1:1884", 1883, Location("a.conf", 1), bare_ipv6_port=True))
     '[fe80::1]:1884'
     """
+    called = shown or repr(text)
+    if "@" in text:  # what stands before it may be a password
+        raise where.fault("an address has no login in it; remove all up to the @, and write HOST:PORT")
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if not closed or (rest and not rest.startswith(":")):
-            raise where.fault(f"{text!r} is not an address; write [IPv6]:PORT")
+            raise where.fault(f"{called} is not an address; write [IPv6]:PORT")
         port = rest[1:]
     elif text.count(":") > 1:
         host, _, port = text.rpartition(":") if bare_ipv6_port else (text, "", "")
     else:
         host, colon, port = text.partition(":")
         if colon and not port:
-            raise where.fault(f"{text!r} has no port after the colon; write HOST or HOST:PORT")
+            raise where.fault(f"{called} has no port after the colon; write HOST or HOST:PORT")
     if not host:
-        raise where.fault(f"{text!r} has no host; write HOST or HOST:PORT")
-    return Address(host.lower(), parse_port(port, where) if port else default_port, where)
+        raise where.fault(f"{called} has no host; write HOST or HOST:PORT")
+    number = parse_port(port, where, shown) if port else default_port
+    return Address(host.lower(), number, where, shown)
 
 
 def refuse_misspelt(word: str, known: Collection[str], where: Location) -> None:

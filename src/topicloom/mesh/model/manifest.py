@@ -15,8 +15,9 @@ from typing import Any
 
 import msgspec
 
-from topicloom.base.summaries import FORMAT, UNSET, Summary, UnsetType
+from topicloom.base.summaries import FORMAT, UNSET, Summary, UnsetType, to_json
 from topicloom.errors import InputError
+from topicloom.mesh.model.config_files import refusing_depth
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.tables.folder import check_own_folder, write_json
 from topicloom.version import __version__
@@ -35,6 +36,7 @@ class Manifest(Summary, frozen=True, kw_only=True):
     mesh: dict[str, Any] | UnsetType = UNSET
     files: list[str]
     digests: dict[str, str]  # of each file as it was written: an edit by hand shows
+    digest: str = ""  # of the manifest itself, as it is without this one
 
     FLAT = frozenset({"mesh"})
 
@@ -47,6 +49,7 @@ class ManifestHead(Summary, frozen=True):
     links: msgspec.Raw | UnsetType = UNSET
     files: object = None
     digests: object = None
+    digest: object = None
 
 
 def _without_kind(mesh: Mesh) -> dict[str, Any]:
@@ -73,11 +76,17 @@ def write_manifest(
     """Write the manifest of any export; `files` are all files of the folder."""
     names = sorted(files)
     digests = {name: _digest(folder / name) for name in names if name != MANIFEST}
-    write_json(Manifest(kind=kind, mesh=mesh, files=names, digests=digests), folder / MANIFEST)
+    manifest = Manifest(kind=kind, mesh=mesh, files=names, digests=digests)
+    own = _digest_of(to_json(manifest))
+    write_json(msgspec.structs.replace(manifest, digest=own), folder / MANIFEST)
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return _digest_of(path.read_bytes())
+
+
+def _digest_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def edited_files(folder: Path) -> list[str]:
@@ -85,9 +94,17 @@ def edited_files(folder: Path) -> list[str]:
 
     A file that is gone cannot be lost any more, except secrets: without theirs everybody would get new ones.
     """
-    known = _read(folder).digests
-    found = known.items() if isinstance(known, dict) else ()
-    return [name for name, digest in found if not _is_as_written(folder / str(name), digest)]
+    head = _read(folder)
+    found = head.digests.items() if isinstance(head.digests, dict) else ()
+    edited = [name for name, digest in found if not _is_as_written(folder / str(name), digest)]
+    return edited if head.digest is None or head.digest == _own_digest(folder) else [MANIFEST, *edited]
+
+
+def _own_digest(folder: Path) -> str:
+    """Return the digest of a manifest as it is now, whatever its spaces."""
+    path = folder / MANIFEST
+    with refusing_depth(str(path)):
+        return _digest_of(msgspec.json.encode({**msgspec.json.decode(path.read_bytes()), "digest": ""}))
 
 
 def _is_as_written(path: Path, digest: object) -> bool:
@@ -108,7 +125,8 @@ def read_mesh(folder: Path) -> Mesh:
     if head.links is UNSET:
         raise InputError(f"{path} is no mesh of brokers but an export of kind {head.kind!r}")
     try:
-        mesh = msgspec.json.decode(path.read_bytes(), type=Mesh)
+        with refusing_depth(str(path)):
+            mesh = msgspec.json.decode(path.read_bytes(), type=Mesh)
     except msgspec.ValidationError as error:
         raise InputError(f"{path} is damaged: {error}; export it again") from None
     fault = _fault(mesh)
@@ -126,7 +144,7 @@ def check_export_out(out: Path, kind: str, *, overwrite: bool = False) -> None:
 
     Also refuse, unless told to `overwrite`, an export with files that were edited since.
     """
-    check_own_folder(out, f"`out={out}`", "an earlier export", _is_export)
+    check_own_folder(out, f"`out={out}`", "an earlier export", is_export)
     if (out / MANIFEST).is_file() and kind_of(out) != kind:
         raise InputError(
             f"`out={out}` holds an export of kind {kind_of(out)}; choose another folder, or remove it"
@@ -148,15 +166,16 @@ def check_export_out(out: Path, kind: str, *, overwrite: bool = False) -> None:
 def _read(folder: Path) -> ManifestHead:
     path = folder / MANIFEST
     try:
-        # As text first: what is passed over here must be sound too.
-        return msgspec.json.decode(path.read_bytes().decode(), type=ManifestHead)
+        with refusing_depth(str(path)):
+            # As text first: what is passed over here must be sound too.
+            return msgspec.json.decode(path.read_bytes().decode(), type=ManifestHead)
     except OSError as error:
         raise InputError(f"{folder} is not an export: cannot read {MANIFEST} ({error.strerror})") from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise InputError(f"{path} is not valid JSON; export it again") from None
 
 
-def _is_export(folder: Path) -> bool:
+def is_export(folder: Path) -> bool:
     """Return whether everything in this folder was written by an earlier export."""
     try:
         head = _read(folder)

@@ -15,6 +15,8 @@ from topicloom.mesh.model.search import search
 NodeAccount = tuple[str, str]  # a node, and one of its accounts: "" where the kind has none
 Neighbors = Mapping[str, set[str]]  # of each node
 
+EXAMPLE = "topicloom-example"  # a token for each wildcard, where a proof needs a name to publish on
+
 
 @dataclass(frozen=True, slots=True)
 class MeshNode:
@@ -61,7 +63,14 @@ class MeshTopic:
     @property
     def sent_as(self) -> str:
         """Return a name to publish on: a filter has many."""
-        return self.name if self.example is None else self.example
+        return self.names_sent[0]
+
+    @property
+    def names_sent(self) -> tuple[str, ...]:
+        """Return the names that a proof publishes on: two that a filter matches."""
+        if self.example is None:
+            return (self.name,)
+        return (self.example, self.example.replace(EXAMPLE, f"{EXAMPLE}-2"))
 
     @property
     def senders(self) -> tuple[str, ...]:

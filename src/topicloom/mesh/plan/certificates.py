@@ -1,7 +1,8 @@
 """Certificates that lie here are really tried: by the handshake that two brokers would make, in memory.
 
-It finds all that would keep a link down: a key of another certificate, an authority that did not sign it, a
-date that is over, a name that is not that of the host.
+Both ends of a link show certificates, so both are tried with each. That finds all that would keep a link
+down: a key of another certificate, an authority that did not sign it, a date that is over, a name that is not
+that of the host, a certificate that may only serve or only dial.
 """
 
 from __future__ import annotations
@@ -50,26 +51,29 @@ def judge_certificates(
 
 def try_certificates(folder: Path, hosts: Mapping[str, str]) -> None:
     """Refuse a folder with a certificate that cannot serve; `hosts` by the names of configurations."""
-    try:
-        client = ssl.create_default_context(cafile=str(folder / AUTHORITY))
-    except (ssl.SSLError, OSError) as error:
-        raise InputError(
-            f"`tls={folder}`: {AUTHORITY} is no certificate of an authority ({_why(error)})"
-        ) from None
     for stem, host in hosts.items():
-        server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
-            server.load_cert_chain(str(folder / f"{stem}.crt"), str(folder / f"{stem}.key"))
+            client = ssl.create_default_context(cafile=str(folder / AUTHORITY))
+            server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(folder / AUTHORITY))
+        except (ssl.SSLError, OSError) as error:
+            raise InputError(
+                f"`tls={folder}`: {AUTHORITY} is no certificate of an authority ({_why(error)})"
+            ) from None
+        server.verify_mode = ssl.CERT_REQUIRED
+        try:
+            for end in (client, server):
+                end.load_cert_chain(str(folder / f"{stem}.crt"), str(folder / f"{stem}.key"))
         except (ssl.SSLError, OSError) as error:
             raise InputError(
                 f"`tls={folder}`: {stem}.crt and {stem}.key do not fit ({_why(error)})"
             ) from None
         try:
             _shake_hands(server, client, host)
-        except ssl.SSLCertVerificationError as error:
-            raise InputError(
-                f"`tls={folder}`: nobody would trust {stem}.crt for the host {host}: {error.verify_message}"
-            ) from None
+        except _UntrustedError as error:
+            does = (
+                f"trust {stem}.crt for the host {host}" if error.dialled else f"let {stem}.crt in as a dialer"
+            )
+            raise InputError(f"`tls={folder}`: nobody would {does}: {error}") from None
         except ssl.SSLError as error:
             raise InputError(f"`tls={folder}`: {stem}.crt cannot be used ({_why(error)})") from None
 
@@ -86,6 +90,14 @@ def common_name(folder: Path, stem: str) -> str | None:
     shown: Any = _shake_hands(server, client, None).getpeercert()
     parts = dict(one for part in (shown or {}).get("subject", ()) for one in part)
     return parts.get("commonName")
+
+
+class _UntrustedError(Exception):
+    """A certificate was not trusted: that of the end that is `dialled`, or that of the dialer."""
+
+    def __init__(self, why: str, *, dialled: bool) -> None:
+        super().__init__(why)
+        self.dialled = dialled
 
 
 def _why(error: Exception) -> str:
@@ -107,6 +119,8 @@ def _shake_hands(server: ssl.SSLContext, client: ssl.SSLContext, host: str | Non
                 end.do_handshake()
             except ssl.SSLWantReadError:
                 waiting = True
+            except ssl.SSLCertVerificationError as error:
+                raise _UntrustedError(error.verify_message, dialled=end is ends[0]) from None
         if not waiting:
             return ends[0]
     raise ssl.SSLError("the handshake did not end")

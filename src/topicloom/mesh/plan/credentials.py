@@ -36,9 +36,13 @@ class Certificates:
 
 
 def read_credentials(
-    path: Path, nodes: Sequence[str], notice: Callable[[str], None] = lambda text: None
+    path: Path,
+    nodes: Sequence[str],
+    notice: Callable[[str], None] = lambda text: None,
+    *,
+    needed: Sequence[str] | None = None,
 ) -> dict[str, Login]:
-    """Read the credentials file: columns node, user, password; every node once.
+    """Read the credentials file: columns node, user, password; every node once, or those `needed`.
 
     Several nodes may share a user, with the same password. Rows of other nodes are told by `notice`.
     """
@@ -60,7 +64,8 @@ def read_credentials(
         _check_login(login, row.where)
         logins[node] = login
     tell_others(others, "a node of the build", notice)
-    missing = next((node for node in nodes if node not in logins), None)
+    required = nodes if needed is None else needed
+    missing = next((node for node in required if node not in logins), None)
     if missing is not None:
         raise InputError(f"`credentials={path}` has no login for node {missing!r}; every node needs one")
     return logins

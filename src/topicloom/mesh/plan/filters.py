@@ -6,13 +6,12 @@ carries all names it matches. So no name may belong to two topics: filters that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from topicloom.errors import InputError, UsageError
-
-EXAMPLE = "topicloom-example"  # a token for each wildcard, where a proof needs a name to publish on
+from topicloom.mesh.model.mesh import EXAMPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,22 @@ class FilterRule:
         tokens = topic.split(self.separator)
         return self.separator.join(EXAMPLE if token in (self.one, self.rest) else token for token in tokens)
 
+    def outside(self, topic: str, topics: Iterable[str]) -> str | None:
+        """Return a name that a filter nearly matches and that none of these topics does, if there is one.
+
+        >>> rule = FilterRule("/", "+", "#", True, True)
+        >>> rule.outside("a/+/c", ["a/+/c"]), rule.outside("#", ["#"])
+        ('a-outside/topicloom-example/c', None)
+        """
+        tokens = topic.split(self.separator)
+        plain = [token for token in tokens if token not in (self.one, self.rest)]
+        if not plain:
+            return None
+        at = tokens.index(plain[0])
+        near = [*tokens[:at], f"{plain[0]}-outside", *tokens[at + 1 :]]
+        name = self.example(self.separator.join(near))
+        return None if any(self.meet(name, other) for other in topics) else name
+
 
 def check_filters(rule: FilterRule, topics: Sequence[str]) -> None:
     """Refuse filters that meet another topic, by name."""
@@ -85,13 +100,13 @@ def check_filters(rule: FilterRule, topics: Sequence[str]) -> None:
                 )
 
 
-def choose(rule: FilterRule | None, topics: Sequence[str], *, filters: bool, literal: bool) -> bool:
-    """Return whether topics with wildcards are filters; refuse to guess."""
+def check_choice(rule: FilterRule | None, topics: Sequence[str], *, filters: bool, literal: bool) -> None:
+    """Refuse to guess what topics with wildcards are, and filters that meet."""
     if filters and literal:
         raise UsageError("`filters` and `literal` contradict each other; give one of them")
     found = next((topic for topic in topics if rule is not None and rule.is_filter(topic)), None)
     if found is None or rule is None:
-        return False
+        return
     if not filters and not literal:
         raise UsageError(
             f"topic {found!r} has a wildcard: give `filters` if it stands for all names that it matches, or "
@@ -99,4 +114,3 @@ def choose(rule: FilterRule | None, topics: Sequence[str], *, filters: bool, lit
         )
     if filters:
         check_filters(rule, topics)
-    return filters

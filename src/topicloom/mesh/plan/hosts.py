@@ -37,8 +37,9 @@ def read_hosts(
     *,
     what: str = "a node of the build",
     more: Sequence[str] = (),
+    needed: Sequence[str] | None = None,
 ) -> dict[str, Place]:
-    """Read the hosts file: columns node, host and maybe port and `more`; every node once.
+    """Read the hosts file: columns node, host and maybe port and `more`; every node once, or those `needed`.
 
     Rows of other nodes are told by `notice` and not used; `what` a node must be, for that.
     """
@@ -55,7 +56,7 @@ def read_hosts(
                 )
             used[key] = place.where
         places[node] = place
-    _require_all(path, nodes, places)
+    _require_all(path, nodes if needed is None else needed, places)
     return places
 
 

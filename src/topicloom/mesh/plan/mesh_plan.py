@@ -214,7 +214,12 @@ def _options(request: Request) -> dict[str, str]:
     tls |= {} if request.tls_at is None else {"tls_at": str(request.tls_at)}
     queue = {} if request.queue is None else {"durable": str(request.queue)}
     trees = {} if request.trees == SPREAD else {"trees": request.trees}
-    return tls | ({"wildcards": "filters"} if request.filters else {}) | queue | trees
+    return tls | wildcards(filters=request.filters, literal=request.literal) | queue | trees
+
+
+def wildcards(*, filters: bool, literal: bool) -> dict[str, str]:
+    """Return what a manifest keeps of the choice what topics with wildcards are."""
+    return {"wildcards": "filters" if filters else "literal"} if filters or literal else {}
 
 
 def write_planned(

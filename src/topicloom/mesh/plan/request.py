@@ -21,10 +21,10 @@ class Request:
     certificates, `tls_at` where it is on the machines of the brokers, if that is elsewhere. An edge may have
     up to `split` links in each direction so that more of them have backups. `earlier` is the folder of an
     export of the same kind that this one replaces. `seed` is for tests, which want the same keys each time.
-    With `filters` topics with wildcards stand for all names they match. `link_secrets` are the passwords of
-    links that are known already. `queue` is how many messages wait for a link that is down, None if none do.
-    `trees` says whether trees of topics have the fewest hops or spread the load. `notice` shows the user
-    something that must not be missed.
+    With `filters` topics with wildcards stand for all names they match, with `literal` they are names.
+    `link_secrets` are the passwords of links that are known already. `queue` is how many messages wait for a
+    link that is down, None if none do. `trees` says whether trees of topics have the fewest hops or spread
+    the load. `notice` shows the user something that must not be missed.
     """
 
     interest: Interest
@@ -38,6 +38,7 @@ class Request:
     earlier: Path | None = None
     seed: int | None = None
     filters: bool = False
+    literal: bool = False
     queue: int | None = None
     trees: str = "spread"
     link_secrets: dict[str, str] = field(default_factory=dict)

@@ -11,6 +11,7 @@ import msgspec
 
 from topicloom.base.summaries import to_json
 from topicloom.errors import InputError
+from topicloom.mesh.model.config_files import refusing_depth
 from topicloom.mesh.model.manifest import SECRETS
 from topicloom.mesh.plan.credentials import Login
 
@@ -32,7 +33,8 @@ def read_secrets(folder: Path) -> Secrets:
     """Read the secrets of an exported folder; nothing where it has none."""
     path = folder / SECRETS
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Secrets)
+        with refusing_depth(str(path)):
+            return msgspec.json.decode(path.read_bytes(), type=Secrets)
     except FileNotFoundError:
         return Secrets()
     except OSError as error:

@@ -9,13 +9,15 @@ import asyncio
 import shutil
 import ssl
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from topicloom.errors import UsageError
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, wanted_topics
+from topicloom.mesh.plan.filters import FilterRule
 
 LOOK = 0.02  # seconds between two questions to the brokers
 STILL = 0.1  # seconds between two readings that must agree
@@ -65,6 +67,8 @@ class MeshClients(ABC):
         self._arrived = arrived
         self._topics = {topic.topic: topic for topic in mesh.topics}
         self._wanted = wanted_topics(mesh)
+        self._turns: Counter[str] = Counter()
+        self._outside: set[tuple[str, str]] = set()  # node, and a name that only its own broker may carry
 
     @abstractmethod
     async def open(self) -> None:
@@ -79,9 +83,28 @@ class MeshClients(ABC):
     async def close(self) -> None:
         """Disconnect all clients."""
 
-    @abstractmethod
+    filters: FilterRule | None = None
+
     async def publish(self, publication: Publication) -> None:
         """Hand one message to the node's broker; return when the broker has it."""
+        topic = self._topics[publication.topic]
+        self._turns[topic.topic] += 1  # names that a filter matches take turns
+        name = topic.names_sent[self._turns[topic.topic] % len(topic.names_sent)]
+        await self.send(publication.node, topic.account or "", name, str(publication.message).encode())
+
+    async def publish_outside(self) -> None:
+        """Publish beside each filter, on a name that no topic matches: no other broker may carry that."""
+        names = [topic.name for topic in self._topics.values()]
+        for topic in self._topics.values():
+            if self.filters is not None and topic.example is not None and topic.senders:
+                name, node = self.filters.outside(topic.name, names), topic.senders[0]
+                if name is not None:
+                    self._outside.add((node, name))
+                    await self.send(node, topic.account or "", name, b"0")
+
+    async def send(self, node: str, account: str, name: str, payload: bytes) -> None:
+        """Hand a message under this name to the node's broker; return when the broker has it."""
+        raise NotImplementedError
 
     @abstractmethod
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
@@ -107,6 +130,7 @@ class BrokerAdapter(ABC):
     """One kind of broker; `program` is what runs it, if that is one of its own."""
 
     program: str
+    secrets: Collection[str] = ()  # of the files that are run: no message repeats them
     returns_after: float  # seconds after which a link at a backup does not return by itself any more
 
     def check_present(self) -> None:
@@ -143,6 +167,10 @@ class BrokerAdapter(ABC):
     async def read_retained(self, mesh: Mesh) -> dict[tuple[str, str], int]:
         """Return the message that the broker of each node keeps of each of its topics: (node, topic)."""
         raise NotImplementedError
+
+    def limit(self, mesh: Mesh) -> str | None:
+        """Return what this kind cannot keep an attacker from, if there is anything."""
+        return None
 
     async def intrude(
         self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]

@@ -52,6 +52,7 @@ class NodeAttack(Summary, frozen=True, kw_only=True):
     foreign_topics: int
     read: list[str]
     written: list[str]
+    limit: str | None  # what was not tried because the kind cannot keep anybody from it
 
     @property
     def held(self) -> bool:
@@ -81,6 +82,7 @@ async def attack(running: RunningMesh, node: str, folder: Path) -> NodeAttack:
         foreign_topics=len(battle.foreign),
         read=sorted(battle.read)[:WITNESSES],
         written=sorted(battle.written)[:WITNESSES],
+        limit=running.adapter.limit(running.mesh),
     )
 
 

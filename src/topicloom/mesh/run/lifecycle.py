@@ -35,6 +35,7 @@ from topicloom.mesh.run.resource_usage import (
     open_connections,
     open_connections_per_node,
 )
+from topicloom.mesh.run.retained import RetainedProof, prove_retained
 from topicloom.mesh.run.running_mesh import DeliveryProof, RunningMesh, RunSettings
 from topicloom.mesh.run.signals import SignalGuard
 
@@ -56,6 +57,7 @@ class RunOutcome:
     attacks: tuple[NodeAttack, ...] = ()
     broken: tuple[BrokenLinks, ...] = ()
     rate: FoundRate | None = None
+    retained: RetainedProof | None = None
 
     @property
     def cpu_seconds(self) -> float:
@@ -69,6 +71,7 @@ class RunOutcome:
     def exact(self) -> bool:
         held = all(one.held for one in self.failover) and all(one.held for one in self.frozen)
         held = held and all(one.held for one in self.attacks) and all(one.held for one in self.broken)
+        held = held and (self.retained is None or not self.retained.wrong)
         return self.proof.verdict.exact and not self.proof.storm and held
 
 
@@ -91,7 +94,8 @@ def run_mesh(
             if settings.attack:
                 nodes_named(mesh, "attack", settings.attack)
                 check_attackable(adapter, mesh, mesh.kind)
-            brokers = BrokerProcesses(work, logs)
+            adapter.secrets = moved.secrets
+            brokers = BrokerProcesses(work, logs, moved.secrets)
             try:
                 return signals.run(_run(adapter, moved, work, brokers, settings, breaks, progress))
             except MeshError:
@@ -105,6 +109,7 @@ class _Moved(NamedTuple):
 
     mesh: Mesh
     routes: Sequence[Route]
+    secrets: frozenset[str]
 
 
 def _breaks(mesh: Mesh, settings: RunSettings) -> list[tuple[How, list[MeshLink]]]:
@@ -121,13 +126,13 @@ def _prepare(folder: Path, work: Path, logs: Path, relocate: Relocate, *, detour
         mesh = read_mesh(work)
         bring_certificates(work, mesh)
         ports = PortMap(mesh, FreePorts().take, detours=detours)
-        mesh, configs = relocate(work, mesh, ports)
+        mesh, configs, secrets = relocate(work, mesh, ports)
         for name, text in configs.items():
             (work / name).write_text(text)
     except OSError as error:  # of copying it is a list of faults, one for each file
         fault = error.args[0][0][2] if isinstance(error, shutil.Error) else error
         raise MeshError(f"cannot copy {folder} to {work.parent}: {fault}") from None
-    return _Moved(mesh, ports.routes if detours else ())
+    return _Moved(mesh, ports.routes if detours else (), secrets)
 
 
 def nodes_named(mesh: Mesh, option: str, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -167,6 +172,8 @@ async def _run(
         try:
             progress.phase("publish", settings.messages * len(mesh.topics))
             proof = await running.prove(settings.messages, clients, inbox)
+            first = proof.verdict.published
+            retained = None if proof.storm else await prove_retained(running, clients, first)
             usage = measure_usage(brokers.pids())
             sockets = open_connections_per_node(open_connections(mesh, brokers.pids()))
         finally:
@@ -203,4 +210,5 @@ async def _run(
             tuple(attacks),
             tuple(broken),
             await find_rate(running) if settings.rate and not proof.storm else None,
+            retained,
         )

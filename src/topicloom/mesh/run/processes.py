@@ -15,12 +15,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from topicloom.errors import MeshError
+from topicloom.mesh.model.hidden import hide
 from topicloom.mesh.run.adapter import Argv
 
 PATIENCE = 3.0  # seconds from the polite signal to the one that cannot be refused
@@ -40,9 +41,10 @@ class _Running:
 class BrokerProcesses(AbstractContextManager["BrokerProcesses"]):
     """The processes of one mesh, one for each node; a context that ends with none of them running."""
 
-    def __init__(self, folder: Path, logs: Path) -> None:
+    def __init__(self, folder: Path, logs: Path, secrets: Collection[str] = ()) -> None:
         self._folder = folder
         self._logs = logs
+        self._secrets = secrets  # no message repeats them
         self._running: dict[str, _Running] = {}  # by node, in the order of starting
         self._started = 0
         self.lost_a_port = False  # did a broker end because another program had taken its port?
@@ -88,7 +90,7 @@ class BrokerProcesses(AbstractContextManager["BrokerProcesses"]):
             if code is not None:
                 self.lost_a_port |= PORT_TAKEN in one.log.read_text(errors="replace").lower()
                 how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-                raise MeshError(f"the broker of {node} {how}: {_last_output(one.log)}")
+                raise MeshError(f"the broker of {node} {how}: {self._said(one.log)}")
 
     def kill(self, node: str) -> None:
         """End a node's process at once, as a crash would."""
@@ -105,6 +107,10 @@ class BrokerProcesses(AbstractContextManager["BrokerProcesses"]):
         while time.monotonic() < deadline and not _has_ended(process):
             time.sleep(0.01)
         self.kill(node)
+
+    def hang_up(self, node: str) -> None:
+        """Ask a node's process to read its passwords and access lists again."""
+        _signal_group(self._running[node].process, signal.SIGHUP)
 
     def freeze(self, node: str) -> None:
         """Stop a node's process where it stands, as if its machine hung: its connections stay open."""
@@ -129,7 +135,10 @@ class BrokerProcesses(AbstractContextManager["BrokerProcesses"]):
 
     def said(self, node: str, about: str) -> str:
         """Return the last output of a node's broker, about this if there is any."""
-        return _last_output(self._running[node].log, about) if node in self._running else "it does not run"
+        return self._said(self._running[node].log, about) if node in self._running else "it does not run"
+
+    def _said(self, log: Path, about: str = "") -> str:
+        return hide(_last_output(log, about), self._secrets)
 
 
 def _last_output(log: Path, about: str = "") -> str:

@@ -23,10 +23,11 @@ FreePort = Callable[[], int]
 
 
 class Relocated(NamedTuple):
-    """A mesh on this machine, and the changed text of its files by name."""
+    """A mesh on this machine, and the changed text of its files by name; no message repeats the `secrets`."""
 
     mesh: Mesh
     configs: Mapping[str, str]
+    secrets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +141,12 @@ def bring_certificates(folder: Path, mesh: Mesh) -> None:
             (folder / name).write_text(text.replace(f"{mesh.options['tls_at']}/", f"{mesh.options['tls']}/"))
 
 
-def absolute_path(text: str, where: Location, config: Path, folder: Path) -> str:
+def absolute_path(text: str, where: Location, config: Path, folder: Path, shown: str | None = None) -> str:
     """Resolve a path of a configuration, from the configuration's own folder or the mesh's; it must exist."""
     for base in (config.parent, folder):
         if (base / text).exists():
             return str((base / text).resolve())
-    raise where.fault(f"{text!r} is not there; it is looked for beside the file and in {folder}")
+    raise where.fault(f"{shown or repr(text)} is not there; it is looked for beside the file and in {folder}")
 
 
 def find_link(mesh: Mesh, dialer: str, acceptor: str, account: str) -> MeshLink:

@@ -1,4 +1,4 @@
-"""Play a roll-out on this machine: restart one broker after the other as the plan says, with traffic flowing.
+"""Play a roll-out on this machine: restart or reload one broker after the other as the plan says, under load.
 
 While a broker is away, messages go on at all others: none may come twice, and none may be lost on topics that
 the plan does not call interrupted. In every state, once its links are up, a message from each component of
@@ -8,6 +8,7 @@ each topic must reach all of the component, once. At the end the new mesh is pro
 from __future__ import annotations
 
 import asyncio
+import glob
 import shutil
 import tempfile
 import time
@@ -33,8 +34,18 @@ from topicloom.mesh.run.signals import SignalGuard
 
 ATTEMPTS = 5  # whole starts, each with new ports, when another program takes one of ours
 TICK = 0.2  # seconds between two rounds of messages while a broker is away
+RELOADS = 0.5  # seconds in which a broker has read its lists again; it looks for signals ten times a second
 FINAL = 2  # messages on every topic in the proof at the end
 SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A node gets its files of the folder of this number, and is restarted, or reloaded if that is enough."""
+
+    node: str
+    phase: int
+    light: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +53,8 @@ class RolloutPlan:
     """The folders from the old mesh to the new one, the nodes to restart before each but the first, and the
     topics that may be interrupted.
 
-    `turn_back`: stop in the middle of the last phase, and return to the old mesh by the same files.
+    `reloaded` are those of the nodes that need no restart. `turn_back`: stop in the middle of the last phase,
+    and return to the old mesh by the same files.
     """
 
     folders: tuple[Path, ...]
@@ -50,14 +62,20 @@ class RolloutPlan:
     interrupted: frozenset[str]
     moved: frozenset[str] = frozenset()
     turn_back: bool = False
+    reloaded: tuple[tuple[str, ...], ...] = ()
 
-    def restarts(self) -> list[tuple[str, int]]:
-        """Return the nodes to restart, in order, each with the number of the folder that has its files."""
-        there = [(node, phase) for phase, nodes in enumerate(self.touched, 1) for node in nodes]
+    def turns(self) -> list[_Turn]:
+        """Return whose turn it is, in order."""
+        light = [set(nodes) for nodes in self.reloaded] or [set[str]() for _ in self.touched]
+        there = [
+            _Turn(node, phase, node in light[phase - 1])
+            for phase, nodes in enumerate(self.touched, 1)
+            for node in nodes
+        ]
         if not self.turn_back:
             return there
         there = there[: len(there) - len(self.touched[-1]) // 2]
-        return [*there, *((node, phase - 1) for node, phase in reversed(there))]
+        return [*there, *(replace(one, phase=one.phase - 1) for one in reversed(there))]
 
     @property
     def end(self) -> int:
@@ -76,6 +94,8 @@ class PlayedRollout(Summary, frozen=True, kw_only=True):
     turned_back: bool
     nodes: int
     states: int
+    restarted: int
+    reloaded: int
     published: int
     delivered: int
     duplicates: int
@@ -91,6 +111,8 @@ class PlayedRollout(Summary, frozen=True, kw_only=True):
 @dataclass(slots=True)
 class _Tally:
     states: int = 0
+    restarted: int = 0
+    reloaded: int = 0
     published: int = 0
     delivered: int = 0
     duplicates: int = 0
@@ -114,7 +136,8 @@ def play_rollout(
             work, logs = Path(scratch), Path(scratch, "logs")
             logs.mkdir()
             meshes = _move(plan.folders, work, relocate)
-            brokers = BrokerProcesses(work, logs)
+            adapter.secrets = frozenset[str]().union(*(one.secrets for one in meshes))
+            brokers = BrokerProcesses(work, logs, adapter.secrets)
             try:
                 return signals.run(_Play(adapter, plan, meshes, work, brokers, settings, progress).run())
             except MeshError:
@@ -141,6 +164,8 @@ def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Reloc
                 raise InputError(f"node {node.name!r} changes its address, which cannot be played here")
             nodes[node.name] = replace(node, ports={**before.ports, **node.ports})
     ports = PortMap(replace(read[0], nodes=tuple(nodes.values())), FreePorts().take)
+    for copy, mesh in zip(copies, read, strict=True):
+        _share_stores(copy, mesh, work / "kept")
     moved = []
     for copy, mesh in zip(copies, read, strict=True):
         found = relocate(copy, mesh, ports)
@@ -148,6 +173,13 @@ def _move(folders: Sequence[Path], work: Path, relocate: Relocate) -> list[Reloc
             (copy / name).write_text(text)
         moved.append(found)
     return moved
+
+
+def _share_stores(copy: Path, mesh: Mesh, stores: Path) -> None:
+    """Let a broker find what it kept, whichever files it is started with: as on its own machine."""
+    for name in (name for node in mesh.nodes for name in node.configs):
+        (stores / name).mkdir(parents=True, exist_ok=True)
+        (copy / f"{name}.kept").symlink_to(stores / name)
 
 
 class _Play:
@@ -167,19 +199,21 @@ class _Play:
         self.states = RolloutStates(self.meshes, plan.folders, plan.moved)
         self.tally = _Tally(unplanned=[])
         self.number = 0
+        self.home: dict[str, Path] = {}  # where the process of a node has its files
 
     async def run(self) -> PlayedRollout:
         began = time.monotonic()
         with self.brokers:
-            restarts = self.plan.restarts()
-            self.progress.phase("roll out", len(restarts))
+            turns = self.plan.turns()
+            self.progress.phase("roll out", len(turns))
             running = self._running()
             await running.start()
+            self.home = dict.fromkeys(self.step, running.folder)
             await running.wait_in_place()
             clients, inbox = await self._at_rest(running)
             try:
-                for node, phase in restarts:
-                    running = await self._restart(node, phase, running, clients, inbox)
+                for turn in turns:
+                    running = await self._take(turn, running, clients, inbox)
                     await clients.close()
                     clients, inbox = await self._at_rest(running)
                     self.progress.advance()
@@ -207,6 +241,8 @@ class _Play:
             turned_back=self.plan.turn_back,
             nodes=len(self.meshes[0].nodes),
             states=tally.states,
+            restarted=tally.restarted,
+            reloaded=tally.reloaded,
             published=tally.published,
             delivered=tally.delivered,
             duplicates=tally.duplicates,
@@ -234,29 +270,49 @@ class _Play:
 
     # --- traffic -----------------------------------------------------------------------------------
 
-    async def _restart(
-        self, node: str, phase: int, running: RunningMesh, clients: MeshClients, inbox: Inbox
+    async def _take(
+        self, turn: _Turn, running: RunningMesh, clients: MeshClients, inbox: Inbox
     ) -> RunningMesh:
-        """Restart the broker of a node with the files of a phase while the others go on."""
+        """Give a node its files and restart or reload its broker while the others go on."""
         stop, sent = asyncio.Event(), list[Publication]()
-        flow = asyncio.create_task(self._flow(running, clients, inbox, node, stop, sent))
+        away = set() if turn.light else {turn.node}
+        flow = asyncio.create_task(self._flow(running, clients, inbox, away, stop, sent))
         try:
-            if node in self.brokers.nodes():
-                self.brokers.end(node)
-            self.step.pop(node, None)
-            if any(one.name == node for one in self.meshes[phase].nodes):
-                self.step[node] = phase
-            # Files are written and tried (NATS starts a server for each); clients must answer pings then.
-            later = await asyncio.to_thread(self._running)
-            if node in self.step:
-                await later.start([node])
+            later = await (self._reload(turn) if turn.light else self._restart(turn))
             await later.wait_in_place()
         finally:
             stop.set()
             await flow
         await inbox.wait(1.0, self.brokers.check_alive)
         await inbox.settle(self.settings.settle, self.brokers.check_alive)
-        self._count(inbox, sent, running.mesh, {node})
+        self._count(inbox, sent, running.mesh, away)
+        return later
+
+    async def _restart(self, turn: _Turn) -> RunningMesh:
+        if turn.node in self.brokers.nodes():
+            self.brokers.end(turn.node)
+        self.step.pop(turn.node, None)
+        if any(one.name == turn.node for one in self.meshes[turn.phase].nodes):
+            self.step[turn.node] = turn.phase
+        # Files are written and tried (NATS starts a server for each); clients must answer pings then.
+        later = await asyncio.to_thread(self._running)
+        if turn.node in self.step:
+            await later.start([turn.node])
+            self.home[turn.node] = later.folder
+            self.tally.restarted += 1
+        return later
+
+    async def _reload(self, turn: _Turn) -> RunningMesh:
+        """Put the files that the configuration names in the place of those that the broker has read."""
+        self.step[turn.node] = turn.phase
+        later = await asyncio.to_thread(self._running)
+        (node,) = (one for one in self.meshes[turn.phase].nodes if one.name == turn.node)
+        for name in node.configs:
+            for path in later.folder.glob(f"{glob.escape(name)}.*"):
+                shutil.copy(path, self.home[turn.node])
+        self.brokers.hang_up(turn.node)
+        self.tally.reloaded += 1
+        await asyncio.sleep(RELOADS)
         return later
 
     async def _flow(
@@ -264,7 +320,7 @@ class _Play:
         running: RunningMesh,
         clients: MeshClients,
         inbox: Inbox,
-        away: str,
+        away: Collection[str],
         stop: asyncio.Event,
         sent: list[Publication],
     ) -> None:
@@ -272,10 +328,10 @@ class _Play:
         while not stop.is_set() and not inbox.storm:
             batch = []
             for topic in running.mesh.topics:
-                members = [one for one in topic.senders if one != away]
+                members = [one for one in topic.senders if one not in away]
                 if members:
                     batch.append(self._message(members[turn % len(members)], topic.topic))
-            inbox.expect(one for one in due_arrivals(running.mesh, batch) if one.node != away)
+            inbox.expect(one for one in due_arrivals(running.mesh, batch) if one.node not in away)
             await running.publish(clients, batch, inbox)
             sent += batch
             turn += 1

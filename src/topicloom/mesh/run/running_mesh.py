@@ -81,7 +81,7 @@ class RunningMesh:
         self.brokers = brokers
         self.settings = settings
         self.progress = progress
-        self._folder = folder
+        self.folder = folder
         self.commands = adapter.commands(mesh, folder)
         self._ports = {node.name: adapter.last_port(node) for node in mesh.nodes}
 
@@ -89,7 +89,7 @@ class RunningMesh:
         """Start all brokers in the order of the mesh, or those of some nodes."""
         for node in self.mesh.start_order if nodes is None else nodes:
             await self._wait_listening(node)
-            self.brokers.start(node, self.commands[node], self._folder)
+            self.brokers.start(node, self.commands[node], self.folder)
             self.progress.advance()
             await asyncio.sleep(0)  # an interrupt comes through here
 
@@ -211,6 +211,7 @@ class RunningMesh:
         seconds = time.monotonic() - began
         after = measure_usage(self.brokers.pids())
         cpu = [one.cpu_seconds - before.get(one.node, 0.0) for one in after]
+        await clients.publish_outside()
         await inbox.settle(self.settings.settle, check)
         strays = await clients.find_strays(published)
         check()

@@ -213,3 +213,28 @@ def test_a_misspelt_link_is_not_taken_for_none(read, wrong, meant):
 def test_options_that_only_look_alike_are_left_to_mosquitto(read):
     others = "max_connections 5\nconnection a\naddress b\nlocal_clientid c\nbridge_certfile d\nlog_type all\n"
     assert len(read(others).bridges) == 1
+
+
+def test_included_files_that_lead_out_of_the_folder_are_not_read(tmp_path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/b.conf").write_text("listener 1999\n")
+    (tmp_path / "mesh/conf.d").mkdir(parents=True)
+    (tmp_path / "mesh/a.conf").write_text("include_dir conf.d\n")
+    (tmp_path / "mesh/conf.d/b.conf").symlink_to(tmp_path / "outside/b.conf")
+    with pytest.raises(InputError, match=r"a.conf:1: .*b.conf leads out of"):
+        read_mosquitto(tmp_path / "mesh/a.conf")
+    (tmp_path / "mesh/a.conf").write_text("include_dir ../outside\n")
+    with pytest.raises(InputError, match=r"a.conf:1: include_dir '../outside' leads out of"):
+        read_mosquitto(tmp_path / "mesh/a.conf")
+    (tmp_path / "mesh/a.conf").write_text("include_dir /etc/conf.e\n")
+    (tmp_path / "mesh/conf.e").symlink_to(tmp_path / "outside")
+    with pytest.raises(InputError, match=r"a.conf:1: include_dir /etc/conf.e is not in"):
+        read_mosquitto(tmp_path / "mesh/a.conf")
+
+
+@pytest.mark.parametrize("address", ["user:hush@hub", "user:hush@hub:1883", "mqtt://user:hush@hub", "hush@"])
+def test_a_login_in_an_address_is_not_repeated(tmp_path, address):
+    (tmp_path / "a.conf").write_text(f"connection up\naddress {address}\n")
+    with pytest.raises(InputError, match=r"a.conf:2: an address has no login") as refused:
+        read_mosquitto(tmp_path / "a.conf")
+    assert "hush" not in str(refused.value)

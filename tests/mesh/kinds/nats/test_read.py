@@ -223,3 +223,28 @@ def test_a_url_with_a_password_is_not_repeated(tmp_path):
     with pytest.raises(InputError) as refused:
         read_nats(tmp_path / "a.conf")
     assert "hush" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "include $X", "listen: $X", "port: $X", "http: $X", "A: $X\nlisten: $A", "leafnodes { port: $X }",
+        "accounts { A {} }\nleafnodes { remotes: [ { url: 'nats-leaf://h', account: $X } ] }",
+        "leafnodes { remotes: [ { url: $X } ] }", "cluster { listen: $X }",
+    ],
+)  # fmt: skip
+def test_what_comes_from_the_environment_is_not_repeated(tmp_path, text):
+    (tmp_path / "a.conf").write_text(text)
+    for value in ("hush-hush", "hush:hush", "[hush", "hush\\q", "../hush", "u:hush@h:1"):
+        with pytest.raises(InputError, match=r"^a.conf:\d") as refused:
+            read_nats(tmp_path / "a.conf", shown="a.conf", environment={"X": value})
+        assert "hush" not in str(refused.value)
+
+
+def test_nesting_counts_over_included_files(tmp_path):
+    """Each file began anew at 0: sixteen of them were deeper than Python can go."""
+    for number in range(10):
+        inner = f"include f{number + 1}.conf" if number < 9 else "a: 1"
+        (tmp_path / f"f{number}.conf").write_text("a: { " * 90 + inner + " }" * 90)
+    with pytest.raises(InputError, match=r"f1.conf:1: .*100 deep"):
+        read_nats(tmp_path / "f0.conf", shown=str(tmp_path / "f0.conf"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,16 @@ def test_a_chosen_port_is_that_of_the_first_account() -> None:
     places = dict.fromkeys("bcd", Place("h")) | {"a": Place("h", 9000)}
     planned = plan(small_request(places=places))
     assert planned.node["a"].ports == {"A0": 9000, "A1": 7447}
+
+
+def test_routers_do_not_all_dial_again_at_the_same_moment(tmp_path: Path) -> None:
+    """Zenoh adds nothing random to its back-off, and all had the same one."""
+    export_zenoh(small_request(), tmp_path)
+    found = {
+        re.search(r'"period_init_ms": (\d+)', path.read_text())[1]  # type: ignore[index]
+        for path in tmp_path.glob("*.json5")
+    }
+    assert len(found) > 2
 
 
 def test_certificates_and_ipv6_addresses_do_not_go_together(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from topicloom.base.progress import check_stop
 from topicloom.errors import InputError
 from topicloom.mesh.kinds.gossipsub.keys import PeerIdentity, identities, read_identity
-from topicloom.mesh.model.config_files import same_host
+from topicloom.mesh.model.config_files import refusing_depth, same_host
 from topicloom.mesh.model.manifest import MANIFEST, kind_of, read_mesh, write_mesh
 from topicloom.mesh.model.topic_trees import PlannedLink
 from topicloom.mesh.plan.hosts import bind_host
@@ -97,7 +97,8 @@ def read_identities(folder: Path) -> dict[str, PeerIdentity]:
 
 
 def _read_identity(folder: Path, path: Path) -> PeerIdentity:
-    file = msgspec.json.decode(path.read_bytes(), type=_NodeFile)
+    with refusing_depth(str(path)):
+        file = msgspec.json.decode(path.read_bytes(), type=_NodeFile)
     key = folder / KEYS / Path(file.key).name if file.key else None
     text = key.read_text("ascii").strip() if key and key.is_file() else None
     return read_identity(file.id, text, str(path))

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from topicloom.mesh.kinds.mosquitto.mqtt_client import MqttAccess, MqttClient
+from topicloom.mesh.kinds.mosquitto.write import NAMES
 from topicloom.mesh.model.directions import IN, directions_of
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.run.adapter import Arrival, MeshClients, Publication, Stray, all_of, wait_until_none
@@ -29,9 +30,11 @@ class MosquittoClients(MeshClients):
     In a mesh with the option `origin` messages arrive from other brokers as ORIGIN/NODE/TOPIC.
     """
 
+    filters = NAMES.filters
+
     def __init__(self, mesh: Mesh, access: dict[str, MqttAccess], arrived: Callable[[Arrival], None]) -> None:
         super().__init__(mesh, arrived)
-        self._called = {topic.sent_as: topic.topic for topic in mesh.topics}
+        self._called = {name: topic.topic for topic in mesh.topics for name in topic.names_sent}
         self._origin = mesh.options.get("origin")
         self._carried: dict[str, Counter[str]] = {node.name: Counter() for node in mesh.nodes}
         self._taken_up = 0
@@ -54,7 +57,7 @@ class MosquittoClients(MeshClients):
         return got
 
     def _prober(self, node: str) -> Callable[[str, bytes], None]:
-        wanted = frozenset(topic.sent_as for topic in self._wanted.get((node, ""), ()))
+        wanted = frozenset(name for topic in self._wanted.get((node, ""), ()) for name in topic.names_sent)
         carried = self._carried[node]
 
         def got(name: str, payload: bytes) -> None:
@@ -64,7 +67,8 @@ class MosquittoClients(MeshClients):
             if payload.startswith(KEPT):
                 return
             self._taken_up += 1
-            if (plain := self._without_origin(name)) not in wanted:
+            plain = self._without_origin(name)
+            if plain not in wanted and (node, plain) not in self._outside:
                 carried[plain] += 1
 
         return got
@@ -127,9 +131,8 @@ class MosquittoClients(MeshClients):
         name = self._topics[publication.topic].sent_as
         await self._clients[publication.node].publish(name, payload, retain=True)
 
-    async def publish(self, publication: Publication) -> None:
-        payload = str(publication.message).encode()
-        await self._clients[publication.node].publish(self._topics[publication.topic].sent_as, payload)
+    async def send(self, node: str, account: str, name: str, payload: bytes) -> None:
+        await self._clients[node].publish(name, payload)
 
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
         return self.seen_strays()

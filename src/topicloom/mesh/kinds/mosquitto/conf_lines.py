@@ -85,6 +85,8 @@ class ConfReader:
         self.folders.append(folder)
         # mosquitto.conf(5): *.conf only, capital letters before small ones.
         for inner in sorted(folder.glob("*.conf"), key=lambda found: found.name.encode()):
+            if not inner.resolve().is_relative_to(self._root):
+                raise line.where.fault(f"{shown / inner.name} leads out of {self._root}; put a copy there")
             yield from self.lines(inner, str(shown / inner.name), depth + 1)
 
     def _folder(self, path: Path, line: ConfLine) -> tuple[Path, Path]:
@@ -95,15 +97,20 @@ class ConfReader:
                 raise line.where.fault(
                     f"include_dir {line.rest!r} is no folder beside this file; correct the path"
                 )
+            if not (path.parent / named).resolve().is_relative_to(self._root):
+                raise line.where.fault(
+                    f"include_dir {line.rest!r} leads out of {self._root}; copy that folder beside this file"
+                )
             return path.parent / named, beside / named
         if named.is_dir() and named.resolve().is_relative_to(self._root):
             return named, named
-        if not named.name or not (path.parent / named.name).is_dir():
+        there = path.parent / named.name
+        if not named.name or not there.is_dir() or not there.resolve().is_relative_to(self._root):
             raise line.where.fault(
                 f"include_dir {line.rest} is not in {self._root}, and no folder {named.name!r} is beside "
                 "this file; copy that folder beside it, also if it is empty"
             )
-        return path.parent / named.name, beside / named.name
+        return there, beside / named.name
 
 
 def refuse_unknown(line: ConfLine) -> None:

@@ -17,10 +17,15 @@ PATHS = frozenset({
     "acl_file", "bridge_cafile", "bridge_capath", "bridge_certfile", "bridge_keyfile", "cafile", "capath",
     "certfile", "crlfile", "dhparamfile", "keyfile", "password_file", "psk_file",
 })  # fmt: skip
-CODE = frozenset({"auth_plugin", "plugin", "tls_engine"})  # libraries that the broker would load
+# Libraries that the broker would load.
+CODE = frozenset({"auth_plugin", "global_plugin", "plugin", "plugin_load", "tls_engine"})
 SAYS = frozenset({"stdout", "stderr", "none", "topic"})  # logs that are no file and no service of the machine
 
 # What would write outside of the folder of the run, or listen on an interface of the machine.
+PASSWORDS = frozenset(
+    {"bridge_psk", "local_password", "password", "remote_password", "tls_engine_kpass_sha1"}
+)
+
 NOT_HERE = frozenset({"bind_interface", "pid_file", "persistence_file", "persistence_location"})
 
 
@@ -28,11 +33,13 @@ def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
     """Put every listener on 127.0.0.1, and lead every bridge to where its broker listens now."""
     configs: dict[str, str] = {}
     links: dict[str, tuple[MeshLink, Location]] = {}
+    secrets: set[str] = set()
     for node in mesh.nodes:
         for name in node.configs:
             conf = read_mosquitto(folder / name, shown=name)
             listening = _listening(conf, node, ports)
             purpose = _purpose(mesh)
+            secrets.update(line.rest for line in conf.lines if line.key in PASSWORDS)
             configs[name] = "\n".join(_moved(conf, node, listening, folder, ports, purpose)) + "\n"
             for bridge in conf.bridges:
                 link = _link(bridge, node, mesh, ports)
@@ -41,7 +48,8 @@ def relocate_mosquitto(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
                         f"a link {link.name!r} exists already at {links[link.name][1]}; rename one of them"
                     )
                 links[link.name] = link, bridge.where
-    return Relocated(ports.move(mesh, tuple(link for link, _ in links.values())), configs)
+    moved = ports.move(mesh, tuple(link for link, _ in links.values()))
+    return Relocated(moved, configs, frozenset(secrets))
 
 
 def _purpose(mesh: Mesh) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from topicloom.base.counts import counted
 from topicloom.mesh.model.directions import BOTH, IN, OUT
 from topicloom.mesh.model.mesh import MeshLink
 from topicloom.mesh.plan.credentials import Login
@@ -21,6 +22,7 @@ from topicloom.mesh.plan.link_plan import plan_trees
 from topicloom.mesh.plan.mesh_plan import MeshLayout, MeshPlan, MeshShape, write_planned
 from topicloom.mesh.plan.names import NameRule
 from topicloom.mesh.plan.request import ExportFigures, Request
+from topicloom.mesh.plan.roles import roles_of
 
 # Wildcards; $ begins the broker's own topics; quotes mean something in mosquitto.conf.
 NAMES = NameRule(
@@ -54,13 +56,38 @@ IN_FLIGHT = ("max_inflight_messages 0", "max_inflight_bytes 1000000")
 
 def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
-    return write_planned(request, folder, LAYOUT)
+    figures = write_planned(request, folder, LAYOUT)
+    _tell_publishers(request)
+    return figures
+
+
+def _tell_publishers(request: Request) -> None:
+    """Tell of topics whose retained values nobody can vouch for."""
+    roles = roles_of(request.interest)
+    topics: list[str] = request.interest.topic_ids.to_pylist()
+    every = dict(zip(topics, request.interest.topic_sizes().tolist(), strict=True))
+    several = 0
+    for topic, subscribers in every.items():
+        publishers = roles[topic].publishers if topic in roles else None
+        several += (subscribers if publishers is None else len(publishers)) > 1 and subscribers > 1
+    if several:
+        request.notice(
+            f"{counted(several, 'topic has', 'topics have')} several publishers: their retained values may "
+            "swap between brokers after a cut; name the publishers in a column `role`"
+        )
 
 
 def shape_of(request: Request) -> MeshShape:
     """Return the ports and files of a node."""
     client, link = PORTS if request.tls is None else TLS_PORTS
-    return replace(SHAPE, ports=(("mqtt", client), ("link", link)) if request.logins else (("mqtt", client),))
+    return replace(
+        SHAPE, ports=(("mqtt", client), ("link", link)) if _apart(request) else (("mqtt", client),)
+    )
+
+
+def _apart(request: Request) -> bool:
+    """Return whether links have a listener of their own: they show secrets, or certificates, or both."""
+    return bool(request.logins) or request.tls is not None
 
 
 def plainly(link: MeshLink, name: str, direction: str) -> list[str]:
@@ -131,6 +158,8 @@ def _config(plan: MeshPlan, request: Request, name: str, say: TopicLines) -> str
         ]
     else:
         lines = [f"listener {node.ports['mqtt']}{at}", *tls]
+        if tls:
+            lines += ["# Links:", f"listener {node.ports['link']}{at}", *tls, "require_certificate true"]
         lines += ["# Everybody who reaches the port may log in.", "allow_anonymous true"]
     kept = IN_FLIGHT if request.queue is None else _store(request.queue)
     lines = [*kept, *lines]
@@ -146,7 +175,7 @@ def _asking(stem: str) -> tuple[str, ...]:
 def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -> list[str]:
     ends = [plan.node[end] for end in (link.acceptor, *link.backups)]
     # Without brackets also for IPv6: Mosquitto 2.0 cuts at the last colon and takes them for part of a name.
-    port = "link" if request.logins else "mqtt"
+    port = "link" if _apart(request) else "mqtt"
     addresses = " ".join(f"{end.host}:{end.ports[port]}" for end in ends)
     lines = [f"connection {link.name}"]
     if link.backups:
@@ -161,8 +190,7 @@ def _bridge(plan: MeshPlan, request: Request, link: MeshLink, say: TopicLines) -
     if request.tls is not None:
         files = request.certificates(plan.stems[link.dialer])
         lines += [f"bridge_cafile {files.authority}"]
-        if request.logins:
-            lines += [f"bridge_certfile {files.certificate}", f"bridge_keyfile {files.key}"]
+        lines += [f"bridge_certfile {files.certificate}", f"bridge_keyfile {files.key}"]
     return lines + [
         line for topic in link.topics for line in say(link, plan.name_of[topic], plan.direction(link, topic))
     ]

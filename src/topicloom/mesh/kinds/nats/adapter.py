@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from topicloom.mesh.kinds.nats.intruders import corrupt, intrude, usurp
 from topicloom.mesh.kinds.nats.leaf_connections import live_links, read_all_leafs
 from topicloom.mesh.kinds.nats.read import text_of
 from topicloom.mesh.kinds.nats.relocate import KNOWN, render_nats
+from topicloom.mesh.model.hidden import hide
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter, find_program
@@ -44,7 +45,7 @@ class NatsAdapter(BrokerAdapter):
         for file in files.values():
             let_in(folder / file, self._login)
         with ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
-            list(pool.map(lambda name: _check_config(program, folder, name), files.values()))
+            list(pool.map(lambda name: _check_config(program, folder, name, self.secrets), files.values()))
         self._access = {name: read_access(folder / file) for name, file in files.items()}
         return {name: (program, "-c", file) for name, file in files.items()}
 
@@ -95,11 +96,12 @@ def let_in(path: Path, login: Login) -> None:
         path.write_text(render_nats(config, KNOWN) + "\n")
 
 
-def _check_config(program: str, folder: Path, file: str) -> None:
+def _check_config(program: str, folder: Path, file: str, secrets: Collection[str]) -> None:
     """Have the server itself read the file: a fault in it is reported in the server's words."""
     done = subprocess.run(
         (program, "-t", "-c", file), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
     if done.returncode != 0:
         said = (done.stderr + done.stdout).strip().replace("\n", " | ")
-        raise InputError(f"nats-server refuses {file}: {said.removeprefix('nats-server: ')}")
+        said = hide(said.removeprefix("nats-server: "), secrets)
+        raise InputError(f"nats-server refuses {file}: {said}")

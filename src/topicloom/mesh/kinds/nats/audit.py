@@ -112,7 +112,8 @@ def _links(
 def _nobody(directory: BrokerDirectory[NatsConf], url: LeafUrl) -> str:
     there = directory.named(url.address.host)
     if there:
-        return f"{there[0].name} does not listen for leaf nodes on port {url.address.port}; correct the port"
+        port = url.address.shown or url.address.port
+        return f"{there[0].name} does not listen for leaf nodes on port {port}; correct the port"
     return "no server in the folder has this address; add its configuration, or say with `hosts` whose it is"
 
 

@@ -24,6 +24,7 @@ from topicloom.mesh.kinds.nats.leaf_connections import (
     read_client_subjects,
 )
 from topicloom.mesh.kinds.nats.read import text_of, users_of
+from topicloom.mesh.kinds.nats.write import NAMES
 from topicloom.mesh.model.config_files import LOOPBACK
 from topicloom.mesh.model.mesh import Mesh, MeshLink, NodeAccount
 from topicloom.mesh.plan.credentials import Login
@@ -72,6 +73,8 @@ def read_access(path: Path) -> NatsAccess:
 class NatsClients(MeshClients):
     """At each server a client in every account of its node, subscribed to the node's topics there."""
 
+    filters = NAMES.filters
+
     def __init__(
         self, mesh: Mesh, access: Mapping[str, NatsAccess], arrived: Callable[[Arrival], None]
     ) -> None:
@@ -113,15 +116,14 @@ class NatsClients(MeshClients):
     async def _missing_interest(self) -> int:
         return missing_interest(self._mesh, await read_all_leafs(self._mesh, subjects=True))
 
-    async def publish(self, publication: Publication) -> None:
-        topic = self._topics[publication.topic]
-        client = self._clients[publication.node, topic.account or ""]
+    async def send(self, node: str, account: str, name: str, payload: bytes) -> None:
+        client = self._clients[node, account]
         try:
-            await client.publish(topic.sent_as, str(publication.message).encode())
+            await client.publish(name, payload)
             # The server's answer to this comes after it has taken the message.
             await client.flush(timeout=ANSWER)
         except (nats.errors.Error, OSError, TimeoutError) as error:
-            raise ConnectionError(f"the server of {publication.node} is gone: {error}") from None
+            raise ConnectionError(f"the server of {node} is gone: {error}") from None
 
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
         counted = (await read_until_still(self._counts)).since(self._base)

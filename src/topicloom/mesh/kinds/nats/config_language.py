@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from topicloom.errors import InputError
 from topicloom.mesh.model.config_files import Location, read_text
 
 MOST_INCLUDES = 16
@@ -36,19 +37,31 @@ TRUE, FALSE = ("true", "yes", "on"), ("false", "no", "off")
 class ConfigValue:
     """A value and the line it begins on; maps and lists hold values again.
 
-    `variable` is the value that a $NAME stands for, and its name.
+    `variable` is the value that a $NAME stands for, and its name. `secret` is the name of what came from the
+    environment: no message repeats that.
     """
 
     data: str | int | float | bool | list[ConfigValue] | dict[str, ConfigValue] | None
     where: Location
     variable: tuple[str, ConfigValue] | None = None
     origins: list[ConfigValue] = field(default_factory=list)  # the variables that stood here before `put`
+    secret: str | None = None
+
+    @property
+    def hidden(self) -> str | None:
+        """Return what messages call a value that they must not repeat."""
+        return None if self.secret is None else f"${self.secret}"
+
+    @property
+    def shown(self) -> str:
+        """Return what messages call it."""
+        return self.hidden or repr(self.data)
 
     def put(self, data: str | int) -> None:
         """Put another value here; what a $NAME stands for elsewhere stays."""
         if self.variable is not None:
             self.origins.append(self.variable[1])
-        self.data, self.variable = data, None
+        self.data, self.variable, self.secret = data, None, None
 
     def get(self, *names: str) -> ConfigValue | None:
         """Return the entry of a map by any of these names, capitals or not."""
@@ -161,12 +174,14 @@ class _Reader:
             raise where.fault(f"include goes {MOST_INCLUDES} files deep; does a file include itself?")
         path = self.path.parent / name.data
         if not path.is_file():
-            raise where.fault(f"include {name.data!r}: there is no such file beside this one")
+            raise where.fault(f"include {name.shown}: there is no such file beside this one")
         root = self.root or self.path.parent.resolve()
         if not path.resolve().is_relative_to(root):
-            raise where.fault(f"include {name.data!r} leads out of the folder; copy that file into it")
-        shown = str(Path(self.shown).parent / name.data)
-        inner = _Reader(path, shown, self.environment, self.depth + 1, list(self.scopes), root=root).whole()
+            raise where.fault(f"include {name.shown} leads out of the folder; copy that file into it")
+        shown = str(Path(self.shown).parent / (name.hidden or name.data))
+        inner = _Reader(
+            path, shown, self.environment, self.depth + 1, list(self.scopes), deep=self.deep, root=root
+        ).whole()
         assert isinstance(inner.data, dict)
         return inner.data
 
@@ -225,9 +240,15 @@ class _Reader:
     def variable(self, name: str, where: Location) -> ConfigValue:
         for scope in reversed(self.scopes):
             if name in scope:
-                return ConfigValue(scope[name].data, where, (name, scope[name]))
+                found = scope[name]
+                return ConfigValue(found.data, where, (name, found), secret=found.secret)
         if name in self.environment:
-            return _typed(self.environment[name].strip("'\""), where)
+            try:
+                found = _typed(self.environment[name].strip("'\""), where)
+            except InputError:
+                raise where.fault(f"${name} of the environment is no value of NATS; correct it") from None
+            found.secret = name
+            return found
         raise where.fault(f"${name} is named nowhere before and not in the environment; set it")
 
 

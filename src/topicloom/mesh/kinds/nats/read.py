@@ -179,10 +179,10 @@ def _listen(value: ConfigValue) -> tuple[str | None, int]:
         return None, int_of(value)
     text = text_of(value) or ""
     if text.startswith(":"):
-        return None, parse_port(text[1:], value.where)
+        return None, parse_port(text[1:], value.where, value.hidden)
     if ":" not in text:
-        raise value.where.fault(f"{text!r} has no port; write HOST:PORT")
-    address = parse_address(text, 0, value.where)
+        raise value.where.fault(f"{value.shown} has no port; write HOST:PORT")
+    address = parse_address(text, 0, value.where, shown=value.hidden)
     return address.host, address.port
 
 
@@ -190,7 +190,7 @@ def int_of(value: ConfigValue) -> int:
     """Read a port number; -1 stands for any free one."""
     if value.data == -1:
         return -1
-    return parse_port(str(value.data), value.where)
+    return parse_port(str(value.data), value.where, value.hidden)
 
 
 def _accounts(config: ConfigValue) -> Iterator[tuple[str, Location]]:
@@ -237,7 +237,7 @@ def _remote(value: ConfigValue, accounts: Mapping[str, Location] | None) -> Leaf
     named = value.get("account", "local")
     account = text_of(named) or GLOBAL
     if named is not None and accounts is not None and account not in (*accounts, GLOBAL):
-        raise named.where.fault(f"account {account!r} is not among this server's accounts; add it")
+        raise named.where.fault(f"account {named.shown} is not among this server's accounts; add it")
     hub = value.get("hub")
     return LeafRemote(
         tuple(_url(text, LEAF_PORT) for text in texts),
@@ -254,7 +254,7 @@ def _url(value: ConfigValue, default_port: int) -> LeafUrl:
     text = text_of(value) or ""
     parts = split_url(text, value.where)
     host = parts.hostname or ""
-    address = Address(host.lower(), parts.port or default_port, value.where)
+    address = Address(host.lower(), parts.port or default_port, value.where, value.hidden)
     user = unquote(parts.username) if parts.username is not None else None
     return LeafUrl(address, user, unquote(parts.password) if parts.password is not None else None, value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,7 @@ NOT_HERE = frozenset({  # files, or services of the machine, that the server wou
 })  # fmt: skip
 DOORS = frozenset({"gateway", "mqtt", "websocket"})  # blocks with a listener of their own
 STORE = ("store_dir", "storedir", "store")
+PASSWORDS = frozenset({"password", "pass", "token"})
 PURPOSES = ("client", "leaf", "monitor")
 _ESCAPED = {value: f"\\{key}" for key, value in ESCAPES.items()}
 
@@ -35,20 +37,31 @@ def relocate_nats(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
     """Put every port on 127.0.0.1, and lead every remote to where its server listens now."""
     configs: dict[str, str] = {}
     links: list[MeshLink] = []
+    secrets: set[str] = set()
     for node in mesh.nodes:
         for name in node.configs:
             conf = read_nats(folder / name, shown=name)
             links += [_link(remote, node, mesh, ports) for remote in conf.remotes]
             _check_ports(conf, node)
+            secrets.update(_secrets(conf))
             _move_ports(conf, node, ports)
             for remote in conf.remotes:
                 _move_remote(remote, node, ports)
             _keep_inside(conf.root, folder / f"{name}.kept")
             for key, value in conf.root.walk():
                 if key.lower() in PATHS and isinstance(value.data, str):
-                    value.put(absolute_path(value.data, value.where, folder / name, folder))
+                    path = absolute_path(value.data, value.where, folder / name, folder, value.hidden)
+                    value.put(path)
             configs[name] = render_nats(conf.root, KNOWN) + "\n"
-    return Relocated(ports.move(mesh, number_repeats(links)), configs)
+    return Relocated(ports.move(mesh, number_repeats(links)), configs, frozenset(secrets))
+
+
+def _secrets(conf: NatsConf) -> Iterator[str]:
+    """Yield passwords, and what came from the environment."""
+    for key, value in conf.root.walk():
+        if value.secret is not None or key.lower() in PASSWORDS:
+            yield str(value.data)
+    yield from (url.password for remote in conf.remotes for url in remote.urls if url.password)
 
 
 def _keep_inside(config: ConfigValue, kept: Path) -> None:
@@ -91,8 +104,8 @@ def _check_ports(conf: NatsConf, node: MeshNode) -> None:
         if purpose in node.ports and (said is None or said.port != node.ports[purpose]):
             where = said.where if said else Location(conf.file, 1)
             raise where.fault(
-                f"{node.name} has {f'{purpose} port {said.port}' if said else f'no {purpose} port'}, but "
-                f"manifest.json says {node.ports[purpose]}; correct one of them"
+                f"{node.name} has {'another' if said else 'no'} {purpose} port, but manifest.json says "
+                f"{node.ports[purpose]}; correct one of them"
             )
 
 

@@ -73,7 +73,7 @@ def _config(plan: MeshPlan, request: Request, name: str) -> str:
     lines += ["accounts: {", *(_account(plan, request, name, account) for account in plan.wanted[name]), "}"]
     lines += ["leafnodes: {", f'  listen: "{bind["leaf"]}"', f"  reconnect: {_patience(name)}"]
     if request.tls is not None:
-        lines += [f"  tls: {_tls(plan, request, name, verify=bool(request.logins))}"]
+        lines += [f"  tls: {_tls(plan, request, name, verify=True)}"]
     links = plan.dialled[name]
     if links:
         lines += ["  remotes: [", *(_remote(plan, request, link) for link in links), "  ]"]
@@ -136,9 +136,7 @@ def _remote(plan: MeshPlan, request: Request, link: MeshLink) -> str:
         parts += _denied(plan, link)
     if request.tls is not None:
         files = request.certificates(plan.stems[link.dialer])
-        own = (
-            f", cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}" if request.logins else ""
-        )
+        own = f", cert_file: {_text(files.certificate)}, key_file: {_text(files.key)}"
         parts += [f"tls: {{ca_file: {_text(files.authority)}{own}}}"]
     return f"    {{{', '.join(parts)}}} # {link.name}"
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from topicloom.mesh.kinds.zenoh.clients import ZenohClients
 from topicloom.mesh.kinds.zenoh.intruders import corrupt, enter, intrude
 from topicloom.mesh.kinds.zenoh.sessions import Links, ZenohRouter, load_zenoh, read_links, read_router
+from topicloom.mesh.kinds.zenoh.write import LIMIT
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, NodeAccount
 from topicloom.mesh.run.adapter import Argv, Arrival, BrokerAdapter
 from topicloom.mesh.run.attack import Intrusion
@@ -71,6 +72,9 @@ class ZenohAdapter(BrokerAdapter):
 
     def clients(self, mesh: Mesh, arrived: Callable[[Arrival], None]) -> ZenohClients:
         return ZenohClients(mesh, self._routers, self._traces, arrived)
+
+    def limit(self, mesh: Mesh) -> str | None:
+        return None if "tls" in mesh.options else LIMIT
 
     async def intrude(
         self, mesh: Mesh, node: str, folder: Path, heard: Callable[[str, str], None]

@@ -11,6 +11,7 @@ from typing import Any
 from topicloom.mesh.kinds.zenoh.message_trace import Carried, judge_trace, read_carried
 from topicloom.mesh.kinds.zenoh.probes import Probes, is_probe
 from topicloom.mesh.kinds.zenoh.sessions import DaemonThreads, ZenohRouter, ZenohSession, linked, read_links
+from topicloom.mesh.kinds.zenoh.write import NAMES
 from topicloom.mesh.model.mesh import Mesh, NodeAccount
 from topicloom.mesh.run.adapter import (
     Arrival,
@@ -29,6 +30,8 @@ CLOSING = 5.0  # seconds to take leave
 
 class ZenohClients(MeshClients):
     """At each router a client that has subscribed to the topics of its node and account."""
+
+    filters = NAMES.filters
 
     def __init__(
         self,
@@ -104,10 +107,8 @@ class ZenohClients(MeshClients):
         for name, payload in probes:
             self._sessions[place].put(name, payload)
 
-    async def publish(self, publication: Publication) -> None:
-        topic = self._topics[publication.topic]
-        session = self._sessions[publication.node, topic.account or ""]
-        await self._call(session.publish, topic.sent_as, str(publication.message).encode())
+    async def send(self, node: str, account: str, name: str, payload: bytes) -> None:
+        await self._call(self._sessions[node, account].publish, name, payload)
 
     async def find_strays(self, publications: Sequence[Publication]) -> list[Stray]:
         carried = await read_until_still(lambda: self._call(self._carried))
@@ -118,7 +119,10 @@ class ZenohClients(MeshClients):
 
     def _carried(self) -> Carried:
         """Return what was carried since the clients connected."""
-        return {node: found - self._base[node] for node, found in self._traced().items()}
+        carried = {node: found - self._base[node] for node, found in self._traced().items()}
+        for node, name in self._outside:
+            carried[node].pop(name, None)
+        return carried
 
     async def close(self) -> None:
         self._closed = True

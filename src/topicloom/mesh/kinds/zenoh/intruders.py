@@ -74,20 +74,23 @@ def corrupt(files: Iterable[Path]) -> None:
 
 
 def _known(own: Iterable[ZenohRouter], node: str, folder: Path) -> list[Login]:
-    """Return the logins of the links that a node dials, and that of its clients."""
+    """Return all logins in the files of a node: of links it dials or lets in, and of its clients."""
     zenoh = load_zenoh()
     known = []
     for router in own:
         config = zenoh.Config.from_file(str(folder / router.config))
         said = (
             msgspec.json.decode(config.get_json(f"transport/auth/usrpwd/{part}"))
-            for part in ("user", "password")
+            for part in ("user", "password", "dictionary_file")
         )
-        user, password = said
+        user, password, users = said
         if user is not None:
             known.append(Login(user, password))
+        if users is not None:
+            lines = (line.partition(":") for line in (folder / users).read_text().splitlines())
+            known += [Login(name, secret) for name, _, secret in lines if name]
     client = read_secrets(folder).clients.get(node)
-    return [*known, *([client] if client else [])]
+    return list(dict.fromkeys([*known, *([client] if client else [])]))
 
 
 def _config(router: ZenohRouter, own: Iterable[ZenohRouter], login: Login, mode: str) -> str:

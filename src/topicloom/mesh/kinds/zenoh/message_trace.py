@@ -37,7 +37,7 @@ def read_carried(trace: Path) -> Counter[str]:
 
 def unwanted(mesh: Mesh, carried: Carried) -> list[Stray]:
     """Return the messages that a node's routers carried of topics it does not want."""
-    topic_of = {topic.sent_as: topic for topic in mesh.topics}
+    topic_of = {name: topic for topic in mesh.topics for name in topic.names_sent}
     strays = []
     for node, counts in carried.items():
         for name, count in sorted(counts.items()):
@@ -59,7 +59,7 @@ def judge_trace(
     strays = unwanted(mesh, carried)
     for topic in mesh.topics:
         for node in topic.subscribers:
-            count = carried.get(node, {}).get(topic.sent_as, 0)
+            count = sum(carried.get(node, {}).get(name, 0) for name in topic.names_sent)
             got = arrivals.get((node, topic.topic), 0)
             if count < min(got, due[topic.topic]):
                 raise MeshError(

@@ -10,7 +10,14 @@ from typing import Any
 
 import msgspec
 
-from topicloom.mesh.model.config_files import LOOPBACK, Address, Location, parse_address, read_text
+from topicloom.mesh.model.config_files import (
+    LOOPBACK,
+    Address,
+    Location,
+    parse_address,
+    read_text,
+    refusing_depth,
+)
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode
 from topicloom.mesh.run.relocate import PortMap, Relocated, absolute_path, find_link, number_repeats
 
@@ -27,6 +34,7 @@ def relocate_zenoh(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
     """Put every endpoint on 127.0.0.1; a file belongs to the account whose port it listens on."""
     configs: dict[str, str] = {}
     links: list[MeshLink] = []
+    secrets: set[str] = set()
     for node in mesh.nodes:
         for name in node.configs:
             file = _ZenohFile(folder, name)
@@ -34,8 +42,17 @@ def relocate_zenoh(folder: Path, mesh: Mesh, ports: PortMap) -> Relocated:
             links += _connect(file, node, account, mesh, ports)
             file.move_paths(file.config, folder)
             _close(file)
+            secrets.update(_passwords(file.config))
             configs[name] = msgspec.json.format(msgspec.json.encode(file.config), indent=2).decode() + "\n"
-    return Relocated(ports.move(mesh, number_repeats(links)), configs)
+    return Relocated(ports.move(mesh, number_repeats(links)), configs, frozenset(secrets))
+
+
+def _passwords(config: object, name: str = "") -> Iterator[str]:
+    if isinstance(config, dict):
+        for key, value in config.items():
+            yield from _passwords(value, key)
+    elif name == "password":
+        yield str(config)
 
 
 class _ZenohFile:
@@ -47,9 +64,8 @@ class _ZenohFile:
         # Each comment leaves its line ends behind, so that the lines of a fault are those of the file.
         plain = _NO_DATA.sub(lambda found: found[1] or "\n" * found[0].count("\n"), self.text)
         try:
-            self.config = msgspec.json.decode(plain, type=ZenohConfig)
-        except RecursionError:
-            raise Location(name, 1).fault("blocks lie in each other too deep; is a brace missing?") from None
+            with refusing_depth(f"{name}:1"):
+                self.config = msgspec.json.decode(plain, type=ZenohConfig)
         except msgspec.MsgspecError as error:
             at = re.search(r"byte (\d+)", str(error))
             line = plain.encode()[: int(at[1])].count(b"\n") + 1 if at else 1
@@ -71,7 +87,8 @@ class _ZenohFile:
             protocol, slash, rest = str(endpoint).partition("/")
             address, mark, more = re.sub(r"[?#]", "\0\\g<0>", rest, count=1).partition("\0")
             if not slash:
-                raise where.fault(f"{endpoint!r} is no endpoint; write tcp/HOST:PORT")
+                called = "this" if "@" in str(endpoint) else repr(endpoint)
+                raise where.fault(f"{called} is no endpoint; write tcp/HOST:PORT")
             yield protocol, more if mark else "", parse_address(address, 7447, where)
 
     def move_paths(self, config: ZenohConfig, folder: Path) -> None:

@@ -6,6 +6,7 @@ one path, and it stays among the subscribers of the topic; so each class is a ne
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -31,14 +32,21 @@ NAMES = NameRule(
 )
 SHAPE = MeshShape(NAMES, (("router", 7447),), ".json5", by_account=True)
 LEASE_MS = 8000  # a neighbor that is silent for so long is given up
+SPREAD_MS = 1000  # routers wait up to so much longer than others until they dial again
 KEEP_ALIVE = 4  # signs of life in that time
 OPEN = "Everybody who reaches the port may log in."
+LIMIT = (
+    "without TLS a router is known by its identifier only: while it is down, a site with the login of "
+    "another link can take its place and gets what the link carries"
+)
 PATHS = "A relative path begins at the folder that the router is started in."
 
 
 def export_zenoh(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
     _refuse_addresses(request)
+    if request.logins and request.tls is None:
+        request.notice(f"{LIMIT}; give `tls` against that")
     return write_planned(request, folder, LAYOUT)
 
 
@@ -75,7 +83,7 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
             "endpoints": [f"{scheme}/{address(end.host, end.ports[account])}" for end in dialled],
             "timeout_ms": -1,
             "exit_on_failure": False,
-            "retry": {"period_init_ms": 1000, "period_max_ms": 4000, "period_increase_factor": 2},
+            "retry": _retry(name, account),
         },
         "scouting": {"multicast": {"enabled": False}, "gossip": {"enabled": False}},
         # A question for its admin space can stop a router for ever (see router_process.py).
@@ -95,15 +103,25 @@ def _config(plan: MeshPlan, request: Request, name: str, account: str) -> str:
             "root_ca_certificate": files.authority,
             "listen_certificate": files.certificate,
             "listen_private_key": files.key,
+            # Both ends of a link show certificates, and so do clients: there is one listener.
+            "enable_mtls": True,
+            "connect_certificate": files.certificate,
+            "connect_private_key": files.key,
         }
-        if request.logins:  # both ends of a link show certificates, and so do clients: there is one listener
-            mutual = {"connect_certificate": files.certificate, "connect_private_key": files.key}
-            tls |= {"enable_mtls": True, **mutual}
         link["tls"] = tls
     content["transport"] = {**transport, "link": link}
     text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
     remark = PATHS if request.logins else OPEN
     return plan.heading(f"Zenoh router {account}", name, "//") + f"// {remark}\n{text}\n"
+
+
+def _retry(name: str, account: str) -> dict[str, int]:
+    """Return the milliseconds until this router dials again, which grow.
+
+    Zenoh adds nothing random. So that not all routers dial at the same moment, they wait for different times.
+    """
+    spread = zlib.crc32(f"{name}~{account}".encode()) % SPREAD_MS
+    return {"period_init_ms": 1000 + spread, "period_max_ms": 4000 + spread, "period_increase_factor": 2}
 
 
 def _login(plan: MeshPlan, request: Request, dialer: str, account: str) -> Login | None:
