@@ -149,6 +149,13 @@ def test_a_cap_on_loads_without_room_ends_with_1_and_names_a_node(cli, table, ed
     assert code == 2 and "gm does not honour" in stderr and "Traceback" not in stderr
 
 
+def test_a_cap_on_loads_that_is_kept_tells_of_edges(cli, table, tmp_path):
+    caps = tmp_path / "loads.csv"
+    caps.write_text("node,cap,load\nn0001,,1000\n")
+    code, stdout, stderr = cli("build", table, *LOCAL, "--caps", caps, "--out", tmp_path / "built")
+    assert code == 0 and " edges before, " in stdout and not stderr.count("error")
+
+
 def test_a_number_of_edges_joins_what_it_can_and_exits_0(cli, table, weights, tmp_path):
     out, few = tmp_path / "few", ("--max-edges", 10)
     code, stdout, _ = cli("build", table, *LOCAL, *few, "--rates", weights["rates"], "--out", out)

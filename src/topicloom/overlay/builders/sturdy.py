@@ -87,11 +87,15 @@ def build_sturdy(
     return replace(made, overlay=overlay, seconds=seconds, report=report)
 
 
-def check_deaths_and_edges(survive: int, extra_edges: float) -> None:
-    """Refuse to spend edges on splits where there are none."""
+def check_deaths_and_edges(survive: int, extra_edges: float, *, loads: bool = False) -> None:
+    """Refuse to spend edges on splits where there are none, or under caps on `loads`."""
     if survive and extra_edges:
         raise UsageError(
             f"`extra_edges={extra_edges:g}` goes without `survive={survive}`: no death splits a topic there"
+        )
+    if loads and extra_edges:
+        raise UsageError(
+            f"`extra_edges={extra_edges:g}` goes without caps on loads: more edges are more to forward"
         )
 
 
