@@ -275,3 +275,20 @@ def test_certify_tells_what_its_bounds_leave_out(cli, table, edges, weights, tmp
     assert "no overlay costs less than" in stdout and "optimal" not in stdout
     code, stdout, _ = cli("build", table, *LOCAL, *given, "--certify", "--out", tmp_path / "built")
     assert code == 0 and "bounds are those of overlays without constraints" in stdout
+
+
+def test_weights_that_change_nothing_are_told_and_edges_beyond_the_number_end_with_1(
+    cli, table, edges, weights, tmp_path
+):
+    out, both = tmp_path / "out", ("--rates", weights["rates"], "--rtt", weights["rtt"])
+    code, stdout, stderr = cli("improve", table, edges, *LOCAL, *both, "--rounds", 1, "--out", out)
+    assert code == 0 and "--rates changes nothing here" in stderr and "--rtt changes nothing here" in stderr
+    code, _, stderr = cli("build", table, *LOCAL, *both, "--out", tmp_path / "built")
+    assert code == 0 and "--rates changes nothing here" in stderr
+    code, _, stderr = cli("measure", table, edges, *LOCAL, *both[2:])
+    assert code == 2 and "--rtt needs --rates" in stderr
+    options = ("--rounds", 1, "--max-edges", 3, "--out", out)
+    code, stdout, stderr = cli("improve", table, edges, *LOCAL, *options)
+    assert code == 1 and "no overlay of 3 edges was found" in stdout + stderr
+    code, _, stderr = cli("measure", table, out, *LOCAL, "--certify", "--survive", 2)
+    assert code == 0

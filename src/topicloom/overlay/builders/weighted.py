@@ -71,7 +71,9 @@ def build_weighted(
     aim = "edges" if objective == BOTH else objective
     check_objective(aim, constraints, interest)
     if more_edges and objective in NO_MORE:
-        raise UsageError(f"`more_edges={more_edges:g}` goes without `objective={objective}`, which takes none")
+        raise UsageError(
+            f"`more_edges={more_edges:g}` goes without `objective={objective}`, which takes none"
+        )
     near = objective in AIMS and interest.n_nodes <= SMALL_NODES and not parameters.get("survive")
     loads = constraints.load_caps is not None
     done = not loads and (objective == BOTH or (near and not more_edges))
