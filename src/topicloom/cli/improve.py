@@ -160,6 +160,7 @@ def _broken(summary: BuildSummary) -> list[str]:
         found.append("caps or forbidden pairs leave topics split: `topicloom verify` names them")
     if "nodes_above_cap" in report:
         name, count = report["nodes_above_cap"][0], report["nodes_above_cap_count"]
-        more = f" and {count - 1:,} more" if count > 1 else ""
-        found.append(f"node {name!r}{more} has more edges than its cap, and none could be moved away")
+        whose = f"nodes {name!r} and {count - 1:,} more have" if count > 1 else f"node {name!r} has"
+        cap = "their caps" if count > 1 else "its cap"
+        found.append(f"{whose} more edges than {cap}, and none could be moved away")
     return found

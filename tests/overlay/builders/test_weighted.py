@@ -83,6 +83,15 @@ def test_extra_edges_are_there_in_the_end() -> None:
         run_builder("balanced", INTEREST, constraints=loads, extra_edges=20.0)
 
 
+def test_the_report_is_about_the_overlay_that_came_of_it() -> None:
+    found = run_builder("balanced", INTEREST, objective="mean-hops", more_edges=30.0)
+    report = found.report
+    assert report["cap"] == found.degree_max and not report["tree"]
+    assert "edges_unbounded" not in report and not any(key.startswith("taken_") for key in report)
+    sturdy = run_builder("balanced", INTEREST, objective="mean-hops", survive=1)
+    assert sturdy.report["survives"] and "hops_kept" not in sturdy.report
+
+
 def test_more_edges_where_none_are_added_are_refused() -> None:
     for objective in ("both", "edges"):
         with pytest.raises(UsageError, match=f"more_edges=10` goes without `objective={objective}`"):

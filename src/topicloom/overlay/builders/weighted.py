@@ -18,7 +18,12 @@ from topicloom.overlay.builders.best_of_small import AIMS, BOTH, SMALL_NODES
 from topicloom.overlay.builders.hops import hops_report
 from topicloom.overlay.builders.improve import improve_overlay
 from topicloom.overlay.builders.improve_goals import OBJECTIVES, check_objective
-from topicloom.overlay.builders.sturdy import build_sturdy, check_deaths_and_edges, take_parameters
+from topicloom.overlay.builders.sturdy import (
+    build_sturdy,
+    check_deaths_and_edges,
+    lasting_report,
+    take_parameters,
+)
 from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
@@ -110,9 +115,11 @@ def build_weighted(
         threads=threads,
         progress=progress,
     )
-    report = {key: value for key, value in made.report.items() if not key.startswith("hops_")}
+    report = lasting_report(interest, made, better.overlay)
     if (topic_components(interest, better.overlay) <= 1).all():
-        report |= hops_report(interest, better.overlay, max_hops, threads=threads)
+        bound = "none" if max_hops == "auto" and parameters.get("survive") else max_hops  # as before
+        report |= hops_report(interest, better.overlay, bound, threads=threads)
+    report |= {"cap": better.degree_max, "tree": False}
     report |= {key: better.report[key] for key in TOLD if key in better.report}
     if extra:
         report["edges_before"] = better.n_edges - better.report["edges_added"]
