@@ -199,8 +199,9 @@ def test_bad_weights_are_refused(cli, table, edges, tmp_path, name, text, said):
 
 def test_split_topics_are_joined_first(cli, table, tmp_path):
     edges, out = tmp_path / "edges.csv", tmp_path / "out"
-    edges.write_text("u,v\nn0001,n0002\n")
-    code, stdout, _ = cli("improve", table, edges, *LOCAL, "--rounds", 2, "--out", out)
+    edges.write_text("u,v\nn0001,n0002\nn0001,elsewhere\n")
+    code, stdout, stderr = cli("improve", table, edges, *LOCAL, "--rounds", 2, "--out", out)
+    assert "edges.csv: 1 row names a node that is not in the interest" in stderr
     assert code == 0 and "put in to join what was split" in stdout and "proved: each" in stdout
     assert load_build(out).report["edges_joining"] > 0
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace as replace_fields
 
 from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import replacing
+from topicloom.base.counts import counted
 from topicloom.base.progress import Progress
 from topicloom.base.summaries import UNSET
 from topicloom.errors import Interrupted, UsageError
@@ -91,7 +92,10 @@ def improve_to_folder(task: ImproveTask) -> BuildSummary:
     )
     for told in unused_told(task.limits, constraints, task.settings["objective"]):
         task.table.notice(told)
-    overlay, _ = load_overlay(task.edges, loaded.interest, task.table)
+    overlay, left_out = load_overlay(task.edges, loaded.interest, task.table)
+    if left_out.unknown_nodes:
+        rows = counted(left_out.unknown_nodes, "row names", "rows name")
+        task.table.notice(f"{task.edges.path}: {rows} a node that is not in the interest: left out")
     settings, earlier = dict(task.settings), None
     if task.resume:
         earlier = _earlier(task, loaded, constraints)
