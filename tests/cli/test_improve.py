@@ -149,6 +149,13 @@ def test_a_cap_on_loads_without_room_ends_with_1_and_names_a_node(cli, table, ed
     assert code == 2 and "gm does not honour" in stderr and "Traceback" not in stderr
 
 
+def test_a_cap_on_loads_that_is_kept_tells_of_edges(cli, table, tmp_path):
+    caps = tmp_path / "loads.csv"
+    caps.write_text("node,cap,load\nn0001,,1000\n")
+    code, stdout, stderr = cli("build", table, *LOCAL, "--caps", caps, "--out", tmp_path / "built")
+    assert code == 0 and " edges before, " in stdout and not stderr.count("error")
+
+
 def test_a_number_of_edges_joins_what_it_can_and_exits_0(cli, table, weights, tmp_path):
     out, few = tmp_path / "few", ("--max-edges", 10)
     code, stdout, _ = cli("build", table, *LOCAL, *few, "--rates", weights["rates"], "--out", out)
@@ -192,8 +199,9 @@ def test_bad_weights_are_refused(cli, table, edges, tmp_path, name, text, said):
 
 def test_split_topics_are_joined_first(cli, table, tmp_path):
     edges, out = tmp_path / "edges.csv", tmp_path / "out"
-    edges.write_text("u,v\nn0001,n0002\n")
-    code, stdout, _ = cli("improve", table, edges, *LOCAL, "--rounds", 2, "--out", out)
+    edges.write_text("u,v\nn0001,n0002\nn0001,elsewhere\n")
+    code, stdout, stderr = cli("improve", table, edges, *LOCAL, "--rounds", 2, "--out", out)
+    assert "edges.csv: 1 row names a node that is not in the interest" in stderr
     assert code == 0 and "put in to join what was split" in stdout and "proved: each" in stdout
     assert load_build(out).report["edges_joining"] > 0
 
@@ -268,3 +276,20 @@ def test_certify_tells_what_its_bounds_leave_out(cli, table, edges, weights, tmp
     assert "no overlay costs less than" in stdout and "optimal" not in stdout
     code, stdout, _ = cli("build", table, *LOCAL, *given, "--certify", "--out", tmp_path / "built")
     assert code == 0 and "bounds are those of overlays without constraints" in stdout
+
+
+def test_weights_that_change_nothing_are_told_and_edges_beyond_the_number_end_with_1(
+    cli, table, edges, weights, tmp_path
+):
+    out, both = tmp_path / "out", ("--rates", weights["rates"], "--rtt", weights["rtt"])
+    code, stdout, stderr = cli("improve", table, edges, *LOCAL, *both, "--rounds", 1, "--out", out)
+    assert code == 0 and "--rates changes nothing here" in stderr and "--rtt changes nothing here" in stderr
+    code, _, stderr = cli("build", table, *LOCAL, *both, "--out", tmp_path / "built")
+    assert code == 0 and "--rates changes nothing here" in stderr
+    code, _, stderr = cli("measure", table, edges, *LOCAL, *both[2:])
+    assert code == 2 and "--rtt needs --rates" in stderr
+    options = ("--rounds", 1, "--max-edges", 3, "--out", out)
+    code, stdout, stderr = cli("improve", table, edges, *LOCAL, *options)
+    assert code == 1 and "no overlay of 3 edges was found" in stdout + stderr
+    code, _, stderr = cli("measure", table, out, *LOCAL, "--certify", "--survive", 2)
+    assert code == 0

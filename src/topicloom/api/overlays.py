@@ -25,6 +25,7 @@ from topicloom.base.progress import Progress
 from topicloom.base.summaries import plain
 from topicloom.base.warn import warn_caller
 from topicloom.errors import UsageError
+from topicloom.overlay.builders.constrained import check_constraints
 from topicloom.overlay.builders.default import DEFAULT
 from topicloom.overlay.builders.improve import improve_overlay, improve_parameters
 from topicloom.overlay.builders.registry import check_parameters
@@ -354,15 +355,16 @@ def measure(
     interest = as_interest(interest)
     graph = as_overlay(interest, edges)
     watch = clock(progress)
+    limits = constraints or UNCONSTRAINED
+    check_constraints(interest, limits, None)
     found = measure_overlay(interest, graph, threads=threads, progress=watch)
     view = view_of(interest, graph, threads=threads, progress=watch)
-    found |= measure_deliveries(view, constraints or UNCONSTRAINED)
+    found |= measure_deliveries(view, limits)
     if not certify:
         return Measures(found)
     # Bounds that a builder proved hold for the interest it was given, and for no other.
     same = isinstance(edges, Build) and edges.interest is not None and _is_same(edges.interest, interest)
     known = edges.report if isinstance(edges, Build) and same else {}
     options: dict[str, Any] = {"threads": threads, "progress": watch}
-    limits = constraints or UNCONSTRAINED
     certificate = certificates.certify(interest, found, known=known, constraints=limits, **options)
     return Measures(found | plain(certificate))

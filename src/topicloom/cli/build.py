@@ -14,7 +14,7 @@ from topicloom.base.summaries import UNSET, Report
 from topicloom.cli.console import Screen
 from topicloom.cli.deaths_told import deaths_missed, deaths_told
 from topicloom.cli.hops_told import hops_missed, hops_told
-from topicloom.cli.objectives_told import loads_missed, objective_told
+from topicloom.cli.objectives_told import UNITS, loads_missed, objective_told
 from topicloom.cli.options import (
     Certify,
     EngineOptions,
@@ -222,7 +222,9 @@ def _objective_told(summary: BuildSummary) -> list[str]:
     report = summary.report
     if "objective_start" not in report:
         return []
-    return [objective_told(summary.parameters["objective"], report["objective_start"], report["objective"])]
+    asked = summary.parameters["objective"]
+    counted_by = asked if asked in UNITS else "edges"  # of "both" the search for caps on loads counts edges
+    return [objective_told(counted_by, report["objective_start"], report["objective"])]
 
 
 def _rejects(summary: BuildSummary) -> str:

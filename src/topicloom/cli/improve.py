@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -148,12 +149,18 @@ def _told(summary: BuildSummary, out: Path) -> Iterator[str]:
 
 
 def _broken(summary: BuildSummary) -> list[str]:
-    """Return what constraints are not kept, or keep topics split."""
+    """Return what is not kept of constraints and of `max_edges`, or keeps topics split."""
     report, found = summary.report, []
+    most = summary.parameters["max_edges"]
+    if isinstance(most, int):
+        most += math.ceil(float(summary.parameters["extra_edges"]) * most / 100 - 1e-9)
+        if summary.edges > most:
+            found.append(f"no overlay of {counted(most, 'edge')} was found: {summary.edges:,} are left")
     if not summary.topic_connected:
         found.append("caps or forbidden pairs leave topics split: `topicloom verify` names them")
     if "nodes_above_cap" in report:
         name, count = report["nodes_above_cap"][0], report["nodes_above_cap_count"]
-        more = f" and {count - 1:,} more" if count > 1 else ""
-        found.append(f"node {name!r}{more} has more edges than its cap, and none could be moved away")
+        whose = f"nodes {name!r} and {count - 1:,} more have" if count > 1 else f"node {name!r} has"
+        cap = "their caps" if count > 1 else "its cap"
+        found.append(f"{whose} more edges than {cap}, and none could be moved away")
     return found

@@ -29,5 +29,5 @@ def loads_missed(summary: BuildSummary) -> list[str]:
     if "nodes_above_load" not in report:
         return []
     name, count = report["nodes_above_load"][0], report["nodes_above_load_count"]
-    more = f" and {count - 1:,} more" if count > 1 else ""
-    return [f"node {name!r}{more} has to forward more than its cap on loads"]
+    whose = f"nodes {name!r} and {count - 1:,} more have" if count > 1 else f"node {name!r} has"
+    return [f"{whose} to forward more than {'their caps' if count > 1 else 'its cap'} on loads"]

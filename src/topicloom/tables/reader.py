@@ -136,7 +136,7 @@ def refuse_rows(path: str, table: pa.Table, bad: Bools, reason: str | Callable[[
     if len(rows):
         shown = {
             int(row): [
-                f"{value:g}" if isinstance(value, float) else str(value)
+                "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
                 for value in (column[int(row)].as_py() for column in table.columns)
             ]
             for row in rows[:1000]

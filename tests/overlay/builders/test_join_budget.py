@@ -20,7 +20,7 @@ from strategies import interests
 from topicloom.errors import TopicloomError, UsageError
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.registry import run_builder
-from topicloom.overlay.model.constraints import Constraints
+from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 
 SHARE = 1 - 1 / math.e
@@ -47,7 +47,9 @@ def naive_by_weight(interest: Interest, rates, most: int) -> list[tuple[int, int
     for _ in range(most):
         free = [p for p in combinations(range(interest.n_nodes), 2) if p not in state.taken]
         best = min(free, key=lambda pair: (-weight(pair), pair), default=None)
-        if best is None or weight(best) <= 0:
+        if best is None or weight(best) <= 0:  # what weighs nothing comes last
+            best = min(free, key=lambda pair: (-len(state.joins(*pair)), pair), default=None)
+        if best is None or not state.joins(*best):
             break
         state.add(*best)
         chosen.append(best)
@@ -90,7 +92,8 @@ def test_it_is_the_greedy_rule_exactly(interest: Interest, most: int, seed: int)
 def test_constraints_hold_and_fixed_edges_count(case, seed: int) -> None:
     rates = np.random.default_rng(seed).uniform(0, 5, case.interest.n_topics)
     most = len(case.fixed) + 2
-    for limits in (case.constraints, replace(case.constraints, rates=rates)):
+    weighed = replace(case.constraints, rates=rates, priced=NodePairs(), costs=np.zeros(0))
+    for limits in (case.constraints, weighed):
         build = run_builder("gm", case.interest, constraints=limits, start=case.start, max_edges=most)
         edges, degrees = edges_of(build), build.overlay.degrees().tolist()
         assert case.fixed <= edges and not edges & case.forbidden and len(edges) <= most
@@ -108,3 +111,23 @@ def test_all_of_the_edges_is_gm_and_odd_requests_are_refused() -> None:
         build_gm(interest, max_edges=3, redundancy=2)
     with pytest.raises(UsageError, match="without `max_edges`"):
         build_gm(interest, constraints=Constraints(rates=np.ones(interest.n_topics)))
+
+
+def test_topics_without_a_rate_are_joined_by_the_edges_that_are_left() -> None:
+    interest = random_interest(30, 6, 3, seed=4)
+    rates = np.zeros(interest.n_topics)
+    rates[2] = 5.0
+    few = int(interest.topic_sizes()[2]) - 1
+    first = build_gm(interest, constraints=Constraints(rates=rates), max_edges=few)
+    assert first.report["weight_open"] == 0.0 and first.report["joins_open"] > 0
+    whole = build_gm(interest, constraints=Constraints(rates=rates), max_edges=10**6)
+    assert whole.report["joins_open"] == 0 and edges_of(first) <= edges_of(whole)
+
+
+def test_costs_are_refused_where_joins_are_weighed() -> None:
+    interest = random_interest(30, 6, 3, seed=4)
+    names = interest.node_ids.to_pylist()
+    rates = {interest.topic_ids[0].as_py(): 1.0}
+    limits = Constraints.of(interest, rates=rates, costs={(names[0], names[1]): 2.0})
+    with pytest.raises(TopicloomError, match="looks at no costs"):
+        build_gm(interest, constraints=limits, max_edges=3)

@@ -71,6 +71,36 @@ def test_survival_is_kept() -> None:
     assert found.report["survives"] and not naive_fragile(INTEREST, found.overlay, 1)
 
 
+def test_extra_edges_are_there_in_the_end() -> None:
+    limits = weights_of(INTEREST)
+    for objective in ("cost", "rate-hops"):
+        found = run_builder("balanced", INTEREST, constraints=limits, objective=objective, extra_edges=20.0)
+        report = found.report
+        assert found.parameters["extra_edges"] == 20.0 and report["edges_added"] > 0
+        assert found.n_edges == report["edges_before"] + report["edges_added"]
+    loads = Constraints(load_caps=np.full(INTEREST.n_nodes, 9.0))
+    with pytest.raises(UsageError, match="extra_edges=20` goes without caps on loads"):
+        run_builder("balanced", INTEREST, constraints=loads, extra_edges=20.0)
+
+
+def test_the_report_is_about_the_overlay_that_came_of_it() -> None:
+    found = run_builder("balanced", INTEREST, objective="mean-hops", more_edges=30.0)
+    report = found.report
+    assert report["cap"] == found.degree_max and not report["tree"]
+    assert "edges_unbounded" not in report and not any(key.startswith("taken_") for key in report)
+    sturdy = run_builder("balanced", INTEREST, objective="mean-hops", survive=1)
+    assert sturdy.report["survives"] and "hops_kept" not in sturdy.report
+
+
+def test_more_edges_where_none_are_added_are_refused() -> None:
+    for objective in ("both", "edges"):
+        with pytest.raises(UsageError, match=f"more_edges=10` goes without `objective={objective}`"):
+            run_builder("balanced", INTEREST, objective=objective, more_edges=10.0)
+    few = run_builder("balanced", INTEREST, objective="max-degree", max_hops="none")
+    more = run_builder("balanced", INTEREST, objective="max-degree", max_hops="none", more_edges=20.0)
+    assert more.degree_max <= few.degree_max and more.report["rounds"] > 0
+
+
 @given(case=cases(max_nodes=8), objective=st.sampled_from(["rate-hops", "cost", "mean-hops"]))
 @examples(25)
 def test_constraints_hold_also_with_an_objective(case, objective: str) -> None:

@@ -14,6 +14,8 @@ from naive.constrained_cases import cases
 from naive.overlays import random_interest
 from naive.weights import all_overlays, costs_of
 from topicloom import Constraints, Interest
+from topicloom.base.summaries import UNSET
+from topicloom.errors import InputError, UsageError
 from topicloom.overlay.jobs.certify import certificate_told, certify
 from topicloom.overlay.measures.cost_bound import _prices, bound_cost, check_shares, topic_shares
 
@@ -60,7 +62,7 @@ def test_under_costs_nothing_is_called_optimal_and_the_bounds_say_what_they_leav
     assert "optimal" in "".join(certificate_told(certify(interest, free), free))
     found = topicloom.measure(interest, edges, certify=True, constraints=limits)
     assert found["cost_total"] == 6.0 and found["cost_bound"] == pytest.approx(6.0)
-    assert found["bound_constraints"] == ("caps", "costs")
+    assert found["bound_constraints"] == ["caps", "costs"]
     told = certificate_told(certify(interest, found, constraints=limits), found)
     assert "without constraints" in told[0] and "(caps, costs)" in told[0]
     assert not any(line.startswith("optimal") for line in told) and "no overlay costs less than 6" in told[-1]
@@ -73,3 +75,24 @@ def test_a_bound_on_a_table_of_some_size_is_near() -> None:
         interest, topicloom.build(interest, "gm"), objective="cost", constraints=limits, rounds=4
     )
     assert 0.3 * build.report["objective"] < bound_cost(interest, limits) <= build.report["objective"]
+
+
+def test_limits_of_another_interest_and_no_dictionaries_are_refused() -> None:
+    interest = Interest.from_pairs([("a", "x"), ("b", "x")])
+    other = Constraints.of(Interest.from_pairs([("p", "x"), ("q", "x")]), costs={("p", "q"): 5.0})
+    with pytest.raises(InputError, match="other nodes than the interest's"):
+        topicloom.measure(interest, [("a", "b")], constraints=other)
+    for argument in ("rates", "rtt", "costs", "load_caps"):
+        with pytest.raises(UsageError, match=f"`{argument}` takes a dictionary of numbers by"):
+            Constraints.of(interest, **{argument: 5})
+
+
+def test_there_is_no_gap_to_overlays_that_survive_and_rates_demand_nothing() -> None:
+    interest = Interest.from_pairs([(node, "x") for node in "abcd"])
+    limits = Constraints.of(interest, rates={"x": 1.0})
+    path = topicloom.measure(interest, [("a", "b"), ("b", "c"), ("c", "d")], constraints=limits)
+    weak = certify(interest, path, survive=1, survives=False, constraints=limits)
+    assert weak.gap is None and weak.degree_max_gap is None and weak.bound_constraints is UNSET
+    (told,) = certificate_told(weak, path)
+    assert "do not survive: any overlay that survives 1 death has at least 4 edges" in told
+    assert certify(interest, path, survive=1, constraints=limits).gap is not None

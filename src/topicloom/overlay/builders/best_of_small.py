@@ -178,7 +178,8 @@ def _report(interest: Interest, made: Build, best: Overlay, name: str, threads: 
     report = {key: value for key, value in made.report.items() if not key.startswith(about_hops)}
     report |= {"cap": degree, "tree": False}
     report |= hops_report(interest, best, made.parameters["max_hops"], threads=threads)
-    why = f"{name} has {edges:,} edges and a maximum degree of {degree:,}, the search of balanced "
+    mine = "their search" if name == "neighborhoods" else name
+    why = f"{mine} has {edges:,} edges and a maximum degree of {degree:,}, the search of balanced "
     return report | {
         "taken_from": name,
         "taken_because": f"{why}{made.n_edges:,} and {made.degree_max:,}",

@@ -15,6 +15,7 @@ import numpy as np
 from topicloom.base.arrays import Longs
 from topicloom.base.machine_speed import known_speed
 from topicloom.overlay.builders.balanced import default_work, free_work
+from topicloom.overlay.builders.best_of_small import BOTH
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.hop_balance import MOST_MOVES
 from topicloom.overlay.builders.registry import parse_parameters
@@ -153,14 +154,17 @@ def told_work(
 
 
 def told_parameters(interest: Extent, parameters: Mapping[str, Any]) -> str:
-    """Say what `told_work` says, of the parameters of a build."""
-    return told_work(
+    """Say what `told_work` says, of the parameters of a build, and that an objective takes more."""
+    objective = parameters.get("objective", BOTH)
+    after = "" if objective == BOTH else f", then the search for objective={objective}"
+    told = told_work(
         interest,
         parameters.get("work", "auto"),
         max_hops=asked_bound(parameters),
         time_limit=float(parameters.get("time_limit", 0.0)),
         more=sturdy_seconds(interest, parameters),
     )
+    return told + after
 
 
 def asked_bound(parameters: Mapping[str, Any]) -> int | str:

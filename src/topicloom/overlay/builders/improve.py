@@ -104,7 +104,7 @@ def improve_overlay(
     """
     check_constraints(interest, constraints, None)
     check_objective(objective, constraints, interest)
-    check_deaths_and_edges(survive, extra_edges)
+    check_deaths_and_edges(survive, extra_edges, loads=constraints.load_caps is not None)
     asked = {"objective": objective, "survive": survive, "extra_edges": extra_edges, "max_hops": max_hops}
     asked |= {"max_degree": max_degree, "max_edges": max_edges, "time_limit": time_limit, "rounds": rounds}
     costs = "weight" if objective == "cost" else "tie"

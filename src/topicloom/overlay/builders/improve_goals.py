@@ -147,7 +147,7 @@ def check_objective(objective: str, constraints: Constraints, interest: Interest
         raise InputError("`objective=rate-ms` needs `rtt`: the round-trip times of pairs")
     known = interest is None or rates_of(interest, constraints) is not None
     if objective in ("rate-hops", "rate-ms") and not known:
-        raise InputError(f"`objective={objective}` needs `rates`, or a column `rate` in the interest's table")
+        raise InputError(f"`objective={objective}` needs `rates`, or a column 'rate' in the interest's table")
 
 
 def above_caps(overlay: Overlay, constraints: Constraints, asked: int | str) -> Ints:

@@ -67,19 +67,26 @@ def _by_weight(task: ConstrainedTask, rates: Floats, room: int) -> Edges:
     interest, limits = task.interest, task.constraints
     sizes = interest.topic_sizes()
     pairs = int((sizes * (sizes - 1) // 2).sum())
+    if len(limits.priced):
+        raise InputError("`max_edges` with `rates` looks at no costs: leave `costs` out")
     if pairs > MOST_PAIRS:
         raise InputError(
             f"`max_edges` with `rates` looks at every pair that shares a topic: {pairs:,} here, up to "
             f"{MOST_PAIRS:,} can be held"
         )
     n_nodes = interest.n_nodes
-    banned = joined_edges((limits.forbidden.u, limits.forbidden.v), task.fixed)
-    fixed: Edges = (np.array(task.fixed[0], np.int32), np.array(task.fixed[1], np.int32))
-    return choose_joins(
-        *interest.sealed_lists(),
-        np.array(rates, np.float64),
-        fixed,
-        neighbor_lists(*banned, n_nodes),
-        np.array(node_caps(limits, n_nodes), np.int32),
-        min(room, pairs),
-    )
+    chosen: Edges = (np.zeros(0, np.int32), np.zeros(0, np.int32))
+    # What weighs nothing is joined by the edges that are left then.
+    for weights in (rates, (rates == 0).astype(np.float64)):
+        fixed = joined_edges(task.fixed, chosen)
+        banned = joined_edges((limits.forbidden.u, limits.forbidden.v), fixed)
+        more = choose_joins(
+            *interest.sealed_lists(),
+            np.array(weights, np.float64),
+            (np.array(fixed[0], np.int32), np.array(fixed[1], np.int32)),
+            neighbor_lists(*banned, n_nodes),
+            np.array(node_caps(limits, n_nodes), np.int32),
+            min(room - len(chosen[0]), pairs),
+        )
+        chosen = joined_edges(chosen, more)
+    return chosen

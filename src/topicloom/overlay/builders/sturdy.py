@@ -87,11 +87,15 @@ def build_sturdy(
     return replace(made, overlay=overlay, seconds=seconds, report=report)
 
 
-def check_deaths_and_edges(survive: int, extra_edges: float) -> None:
-    """Refuse to spend edges on splits where there are none."""
+def check_deaths_and_edges(survive: int, extra_edges: float, *, loads: bool = False) -> None:
+    """Refuse to spend edges on splits where there are none, or under caps on `loads`."""
     if survive and extra_edges:
         raise UsageError(
             f"`extra_edges={extra_edges:g}` goes without `survive={survive}`: no death splits a topic there"
+        )
+    if loads and extra_edges:
+        raise UsageError(
+            f"`extra_edges={extra_edges:g}` goes without caps on loads: more edges are more to forward"
         )
 
 
@@ -154,13 +158,17 @@ class _Sturdy:
 
     def _report(self, overlay: Overlay, cap: int) -> dict[str, Any]:
         """Return what balanced reports, as it holds for the overlay that has grown out of its own."""
-        stale = ("hops_", "topics_beyond", "max_hops", "remark", "edges_unbounded", "taken_")
-        kept = {key: value for key, value in self._made.report.items() if not key.startswith(stale)}
-        if "topics_split" in kept and (topic_components(self._task.interest, overlay) <= 1).all():
-            about = ("topics_split", "nodes_at_cap", "topics_cut_by", "smallest_cap", "impossible")
-            kept = {key: value for key, value in kept.items() if not key.startswith(about)}
+        kept = lasting_report(self._task.interest, self._made, overlay)
         kept |= {"cap": cap, "tree": False, "edges_before": self._made.n_edges}
         return kept | hops_report(self._task.interest, overlay, self._bound(), threads=self._task.threads)
+
+
+def lasting_report(interest: Interest, made: Build, overlay: Overlay) -> dict[str, Any]:
+    """Return what of a build's report also holds for an overlay that has grown out of its own."""
+    stale: tuple[str, ...] = ("hops_", "topics_beyond", "max_hops", "remark", "edges_unbounded", "taken_")
+    if (topic_components(interest, overlay) <= 1).all():
+        stale += ("topics_split", "nodes_at_cap", "topics_cut_by", "smallest_cap", "impossible")
+    return {key: value for key, value in made.report.items() if not key.startswith(stale)}
 
 
 def pruned(task: ConstrainedTask, edges: Edges, deaths: int, bound: int | None, progress: Progress) -> Edges:

@@ -6,7 +6,7 @@ import math
 
 from topicloom.base.progress import Progress
 
-PER_MOVE = 3e-5  # seconds that a move is charged; about what it takes on a thousand nodes
+CHARGE = 3e-5  # seconds that a move is charged; about what it takes on a thousand nodes
 
 
 class TimeLimit:
@@ -29,7 +29,7 @@ class TimeLimit:
 
     def charge(self, moves: int) -> None:
         """Count so many moves."""
-        self.charged += PER_MOVE * moves
+        self.charged += CHARGE * moves
 
     @property
     def over(self) -> bool:

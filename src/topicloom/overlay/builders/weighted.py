@@ -13,11 +13,17 @@ from typing import Annotated, Any
 
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress
+from topicloom.errors import UsageError
 from topicloom.overlay.builders.best_of_small import AIMS, BOTH, SMALL_NODES
 from topicloom.overlay.builders.hops import hops_report
 from topicloom.overlay.builders.improve import improve_overlay
 from topicloom.overlay.builders.improve_goals import OBJECTIVES, check_objective
-from topicloom.overlay.builders.sturdy import build_sturdy, take_parameters
+from topicloom.overlay.builders.sturdy import (
+    build_sturdy,
+    check_deaths_and_edges,
+    lasting_report,
+    take_parameters,
+)
 from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.model.build import Build
 from topicloom.overlay.model.constraints import UNCONSTRAINED, Constraints, NodePairs
@@ -25,7 +31,15 @@ from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
 
 ROUNDS = 60  # of search, where no time limit says how long
-TOLD = ("objective", "objective_start", "rounds", "nodes_above_load", "nodes_above_load_count")
+NO_MORE = (BOTH, "edges")  # objectives for which no edge is added
+TOLD = (
+    "objective",
+    "objective_start",
+    "rounds",
+    "edges_added",
+    "nodes_above_load",
+    "nodes_above_load_count",
+)
 
 Objective = Annotated[
     str,
@@ -53,7 +67,7 @@ def build_weighted(
     """Run balanced; with an `objective`, or caps on loads, improve what it has made.
 
     That takes `time_limit` seconds more where there is a limit, and else 60 rounds. Topics that are split
-    stay so: the search goes on with the others.
+    stay so: the search goes on with the others. `extra_edges` are spent at the end.
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     >>> build_weighted(interest, objective="mean-hops", more_edges=50.0).n_edges
@@ -61,7 +75,15 @@ def build_weighted(
     """
     aim = "edges" if objective == BOTH else objective
     check_objective(aim, constraints, interest)
+    if more_edges and objective in NO_MORE:
+        raise UsageError(
+            f"`more_edges={more_edges:g}` goes without `objective={objective}`, which takes none"
+        )
     near = objective in AIMS and interest.n_nodes <= SMALL_NODES and not parameters.get("survive")
+    loads = constraints.load_caps is not None
+    done = not loads and (objective == BOTH or (near and not more_edges))
+    extra = 0.0 if done else float(parameters.get("extra_edges", 0.0))
+    check_deaths_and_edges(int(parameters.get("survive", 0)), extra, loads=loads)
     made = build_sturdy(
         interest,
         constraints=constraints.without_weights(),
@@ -70,11 +92,11 @@ def build_weighted(
         seed=seed,
         threads=threads,
         progress=progress,
-        **parameters,
+        **(parameters | ({"extra_edges": 0.0} if extra else {})),
     )
-    asked = {"objective": objective, "more_edges": more_edges}
+    asked = {"objective": objective, "more_edges": more_edges} | ({"extra_edges": extra} if extra else {})
     made = replace(made, parameters={**made.parameters, **asked})
-    if (near or objective == BOTH) and constraints.load_caps is None:
+    if done:
         return made
     limit = float(parameters.get("time_limit", 0.0))
     max_hops = made.parameters["max_hops"]
@@ -84,6 +106,7 @@ def build_weighted(
         objective=aim,
         constraints=_with_start(constraints, start, interest.n_nodes),
         survive=_survived(made),
+        extra_edges=extra,
         max_hops=max_hops,
         max_edges=_most_edges(made, aim, more_edges),
         time_limit=limit,
@@ -92,10 +115,14 @@ def build_weighted(
         threads=threads,
         progress=progress,
     )
-    report = {key: value for key, value in made.report.items() if not key.startswith("hops_")}
+    report = lasting_report(interest, made, better.overlay)
     if (topic_components(interest, better.overlay) <= 1).all():
-        report |= hops_report(interest, better.overlay, max_hops, threads=threads)
+        bound = "none" if max_hops == "auto" and parameters.get("survive") else max_hops  # as before
+        report |= hops_report(interest, better.overlay, bound, threads=threads)
+    report |= {"cap": better.degree_max, "tree": False}
     report |= {key: better.report[key] for key in TOLD if key in better.report}
+    if extra:
+        report["edges_before"] = better.n_edges - better.report["edges_added"]
     seconds = dict(made.seconds) | {f"improve: {name}": value for name, value in better.seconds.items()}
     return replace(made, overlay=better.overlay, seconds=seconds, report=report)
 

@@ -12,6 +12,8 @@ from msgspec.structs import replace as replace_fields
 
 from topicloom.base.atomic_write import replacing
 from topicloom.base.progress import SILENT, Progress
+from topicloom.base.summaries import UNSET
+from topicloom.overlay.builders.default import DEFAULT
 from topicloom.overlay.jobs.build_request import (
     LOCAL_SUBSCRIPTIONS,
     BuildRequest,
@@ -23,7 +25,7 @@ from topicloom.overlay.jobs.build_request import (
 )
 from topicloom.overlay.jobs.build_spark import build_on_spark
 from topicloom.overlay.jobs.certify import certify
-from topicloom.overlay.jobs.constraints import load_constraints
+from topicloom.overlay.jobs.constraints import load_constraints, unused_told
 from topicloom.overlay.jobs.interest_table import LoadedInterest, is_small, load_interest
 from topicloom.overlay.jobs.verify import check_judged, judge, judge_here
 from topicloom.overlay.measures.connectivity import check_overlay, node_codes
@@ -114,6 +116,9 @@ def _build_here(task: BuildTask, loaded: LoadedInterest, began: float) -> BuildS
         count = loaded.interest.n_subscriptions
         _, reason = choose_engine(request.algorithm, count)
         request = replace(request, engine_reason=reason)
+    if "objective" in request.parameters and request.algorithm == DEFAULT:
+        for told in unused_told(task.limits, constraints, request.parameters["objective"]):
+            table.notice(told)
     if told := request.work_told(loaded.interest):
         task.remark(told)
     _remark_reasons(task, request)
@@ -175,6 +180,7 @@ def build_loaded(
                 asdict(summary) | {"cost_total": build.report.get("cost_total")},
                 known=build.report,
                 survive=request.survive,
+                survives=verdict.survival is UNSET or verdict.survival.survives,
                 constraints=request.constraints,
                 kinds=() if request.start is None else ("start",),
                 threads=request.threads,

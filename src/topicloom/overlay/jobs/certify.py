@@ -22,6 +22,7 @@ def certify(
     *,
     known: Report | None = None,
     survive: int = 0,
+    survives: bool = True,
     constraints: Constraints = UNCONSTRAINED,
     kinds: Iterable[str] = (),
     threads: int | None = None,
@@ -29,7 +30,8 @@ def certify(
 ) -> Certificate:
     """Bound every topic-connected overlay of `interest`, and tell the gaps of the one with these figures.
 
-    With `survive` only those count in which every topic survives so many deaths. No other constraint is
+    With `survive` only those count in which every topic survives so many deaths; there are no gaps then
+    unless this one `survives` too. No other constraint is
     considered, which `bound_constraints` tells (`kinds` are those in use besides `constraints`): the bounds
     hold all the same, but an overlay under constraints may not come near them. With costs they are bounded
     too, under the forbidden pairs.
@@ -37,7 +39,7 @@ def certify(
     Needed are `edges`, `degree_max` and `topic_connected`; `known` are bounds that its builder has proved.
     """
     found = bound_overlays(interest, threads=threads, progress=progress)
-    known, connected = known or {}, figures["topic_connected"]
+    known, connected = known or {}, figures["topic_connected"] and (survives or not survive)
     edges_bound = max(found.edges_bound, int(known.get("edges_bound") or 0))
     degree_bound = max(found.degree_max_bound, int(known.get("degree_max_bound") or 0))
     if survive:
@@ -57,19 +59,26 @@ def certify(
         degree_max_gap=gap(figures["degree_max"], degree_bound) if connected else None,
         bound_method=found.method,
         bound_survive=survive or UNSET,
-        bound_constraints=tuple(dict.fromkeys([*constraints.kinds(), *kinds])) or UNSET,
+        bound_constraints=_demanding([*constraints.kinds(), *kinds]) or UNSET,
         cost_bound=cost_bound,
         cost_gap=cost_gap,
     )
+
+
+def _demanding(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return the kinds of constraints that may demand more; what is only weighed demands nothing."""
+    return tuple(dict.fromkeys(kind for kind in kinds if kind not in ("rates", "rtt")))
 
 
 def certificate_told(found: Certificate | UnsetType, figures: Mapping[str, Any]) -> list[str]:
     """Say the certificate of an overlay with these figures in sentences; none if there is no certificate."""
     if found is UNSET:
         return []
-    if not figures["topic_connected"]:
+    split = not figures["topic_connected"]
+    if split or (found.gap is None and found.edges_bound):
+        lacking = "with split topics" if split else "in which topics do not survive"
         return [
-            f"no gap can be told of an overlay with split topics; one that is topic-connected has at least "
+            f"no gap can be told of an overlay {lacking}: any {_kind(found)} has at least "
             f"{found.edges_bound:,} edges and a maximum degree of at least {found.degree_max_bound:,}"
         ]
     costs = found.cost_bound is not UNSET
@@ -111,5 +120,5 @@ def _within(share: float | None, *, costs: bool = False) -> str:
     if share is None:
         return "nothing is needed"
     if costs:  # the fewest edges are not the goal then
-        return f"{100 * share:.1f}% above its bound"
+        return f"{100 * share:.1f}% above the bound"
     return "optimal" if share == 0 else f"within {100 * share:.1f}% of optimal"

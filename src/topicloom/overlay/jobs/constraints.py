@@ -111,6 +111,19 @@ def load_constraints(
     return Limits(Constraints(caps, forbidden, required, priced, costs, **weights), start)
 
 
+def unused_told(files: ConstraintFiles, limits: Constraints, objective: str) -> list[str]:
+    """Say which weights were given and change nothing in a search for this objective."""
+    used = {"rates": ("rate-hops", "rate-ms"), "rtt": ("rate-ms",)}
+    return [
+        f"`{kind}` changes nothing here: {kind} count with `objective` {' or '.join(names)}"
+        + (", and with caps on loads" if kind == "rates" else "")
+        for kind, names in used.items()
+        if getattr(files, kind)
+        and objective not in names
+        and not (kind == "rates" and limits.load_caps is not None)
+    ]
+
+
 def _ends(table: pa.Table, interest: Interest, path: str) -> tuple[Ints, Ints]:
     """Return the numbers of columns u and v; a name that is no node and a pair of one node are refused."""
     u, v = (node_codes(table.column(name), interest.node_ids) for name in ("u", "v"))

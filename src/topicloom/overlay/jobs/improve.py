@@ -15,14 +15,16 @@ from msgspec.structs import replace as replace_fields
 
 from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import replacing
+from topicloom.base.counts import counted
 from topicloom.base.progress import Progress
+from topicloom.base.summaries import UNSET
 from topicloom.errors import Interrupted, UsageError
 from topicloom.overlay.builders.improve import improve_overlay
 from topicloom.overlay.builders.improve_goals import check_objective
 from topicloom.overlay.jobs.build import written_overlay
 from topicloom.overlay.jobs.build_request import BuildRequest, summarise_build
 from topicloom.overlay.jobs.certify import certify
-from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints
+from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints, unused_told
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, check_agreement
 from topicloom.overlay.jobs.measure import load_overlay
 from topicloom.overlay.jobs.verify import judge_here
@@ -88,7 +90,12 @@ def improve_to_folder(task: ImproveTask) -> BuildSummary:
     constraints, _ = load_constraints(
         task.limits, loaded, spark=task.table.spark, notice=task.table.notice, progress=progress
     )
-    overlay, _ = load_overlay(task.edges, loaded.interest, task.table)
+    for told in unused_told(task.limits, constraints, task.settings["objective"]):
+        task.table.notice(told)
+    overlay, left_out = load_overlay(task.edges, loaded.interest, task.table)
+    if left_out.unknown_nodes:
+        rows = counted(left_out.unknown_nodes, "row names", "rows name")
+        task.table.notice(f"{task.edges.path}: {rows} a node that is not in the interest: left out")
     settings, earlier = dict(task.settings), None
     if task.resume:
         earlier = _earlier(task, loaded, constraints)
@@ -188,6 +195,7 @@ class _Keeper:
             self.loaded.interest,
             asdict(summary) | {"cost_total": build.report.get("cost_total")},
             survive=int(self.task.settings["survive"]),
+            survives=summary.survival is UNSET or summary.survival.survives,
             constraints=self.constraints,
             threads=self.task.threads,
             progress=self.task.progress,

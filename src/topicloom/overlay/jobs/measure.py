@@ -19,7 +19,7 @@ from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, check_agreement
 from topicloom.overlay.measures.connectivity import node_codes, sound_edges
-from topicloom.overlay.measures.deliveries import measure_deliveries
+from topicloom.overlay.measures.deliveries import measure_deliveries, rates_of
 from topicloom.overlay.measures.measure import view_of
 from topicloom.overlay.measures.names import (
     AlikeNames,
@@ -30,6 +30,7 @@ from topicloom.overlay.measures.names import (
 )
 from topicloom.overlay.measures.profile import Profile, profile_interest
 from topicloom.overlay.measures.registry import measure_overlay
+from topicloom.overlay.measures.survival import check_survival
 from topicloom.overlay.model.build import Certificate
 from topicloom.overlay.model.interest import Interest
 from topicloom.overlay.model.overlay import Overlay
@@ -126,11 +127,17 @@ def measure_tables(
     overlay, left_out = load_overlay(edges, loaded.interest, interest)
     found = measure_overlay(loaded.interest, overlay, threads=threads, progress=progress)
     limits = load_constraints(weights, loaded, spark=interest.spark, progress=progress).constraints
+    if len(limits.timed) and rates_of(loaded.interest, limits) is None:
+        raise UsageError("`rtt` needs `rates`, or a column 'rate' in the interest's table")
     view = view_of(loaded.interest, overlay, threads=threads, progress=progress)
     found |= measure_deliveries(view, limits)
     certificate: Certificate | UnsetType = UNSET
     if bounds:
         options: dict[str, Any] = {"survive": survive, "constraints": limits}
+        if survive:
+            options["survives"] = check_survival(
+                loaded.interest, overlay, survive, progress=progress
+            ).survives
         certificate = certify(loaded.interest, found, threads=threads, progress=progress, **options)
     return Measured(
         measures=found,

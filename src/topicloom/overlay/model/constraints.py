@@ -145,6 +145,10 @@ class Constraints:
             raise InputError(f"`node_ids` has {twice[0]['values'].as_py()!r} twice")
         if caps is not None and not isinstance(caps, Mapping | Real):
             raise refuse("caps", "a whole number, or a dictionary of them by node", caps)
+        for argument, given in (("costs", costs), ("rtt", rtt), ("rates", rates), ("load_caps", load_caps)):
+            if not isinstance(given, Mapping | None):
+                by = "pair" if argument in ("costs", "rtt") else "topic" if argument == "rates" else "node"
+                raise refuse(argument, f"a dictionary of numbers by {by}", given)
         numbers = {name: number for number, name in enumerate(node_ids.to_pylist())}
 
         def pairs(names: Iterable[tuple[str, str]], argument: str) -> tuple[list[int], list[int]]:
