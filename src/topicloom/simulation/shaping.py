@@ -56,6 +56,10 @@ class Shape:
             at = self._last[pair] = max(at, self._last.get(pair, 0.0))
         return at
 
+    def backlog(self, sender: Any, receiver: Any, now: float) -> float:
+        """Return how many seconds it takes until all that `sender` sent to `receiver` has left."""
+        return max(0.0, self._busy.get((sender, receiver), 0.0) - now)
+
     def _size(self, message: Any) -> int:
         if self._sized[0] is not message:  # one message often goes to many
             self._sized = (message, self.size_of(message))

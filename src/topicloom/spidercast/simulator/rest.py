@@ -24,7 +24,7 @@ class RestWatch:
         Only where no message is lost and all take the same time: otherwise any heartbeat may be missed.
         """
         world, left = self._world, self._left
-        if not world.is_steady:
+        if not world.is_steady or world.connections.pending:
             return False
         at_once = not left
         left = self._left = left or [number for number, _ in world.here()]
