@@ -170,9 +170,12 @@ def _connections_told(changes: ConnectionsSummary) -> list[str]:
 
 
 def _healing_told(summary: SimulationSummary) -> list[str]:
-    if not summary.parameters["cut"]:
-        return []
+    ends = [outage.end for outage in summary.outages if outage.kind == "cut"]
     after = summary.healed_after
+    if not ends:
+        return []
+    if after is None and max(ends) >= summary.simulated_seconds:
+        return ["the last cut lasted until the end of the run"]
     whole = "some topic stayed split" if after is None else f"no topic was split {after:.1f} s later"
     return [f"after the last cut ended: {whole}"]
 

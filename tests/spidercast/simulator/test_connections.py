@@ -108,3 +108,14 @@ def test_a_run_with_little_bandwidth_counts_congestion() -> None:
     interest = Interest.from_pairs([(f"n{node}", "t") for node in range(6)])
     words = ("bandwidth=3000", "publish=200", "seconds=9", FAST)
     assert run(interest, *words).connections["congested"] > 0
+
+
+def test_links_that_end_close_their_connections() -> None:
+    """Whoever comes back, or is linked to again, opens a connection anew."""
+    shape = Shape(setup=0.05)
+    world = world_of(range(4), reset=False, shape=shape)
+    assert any(0 in pair for pair in shape._open)
+    world.crash(0)
+    assert not any(0 in pair for pair in shape._open)
+    world.tell(1, lambda node: node.lost(2, world.now))
+    assert not {(1, 2), (2, 1)} & set(shape._open)

@@ -43,18 +43,26 @@ class Connections:
 
     def crashed(self, number: NodeId, neighbors: Iterable[NodeId]) -> None:
         """Break the connections of a node that crashed."""
-        self._piled = {pair for pair in self._piled if number not in pair}
+        self.left(number)
         if self._reset:
             for peer in neighbors:
                 self._break(number, peer)
 
     def left(self, number: NodeId) -> None:
-        """Forget what is known of a node that left."""
+        """Forget the connections of a node that went away."""
         self._piled = {pair for pair in self._piled if number not in pair}
+        if self._world.shape is not None:
+            self._world.shape.close_all(number)
+
+    def released(self, number: NodeId, peer: NodeId) -> None:
+        """Close a connection that one of the two needs no more: to speak again they open another one."""
+        if self._world.shape is not None:
+            self._world.shape.close(number, peer)
 
     def close(self, number: NodeId, peer: NodeId) -> None:
         """Close the connection of a node to `peer`, which hears of it as of any that broke."""
         self.told["closed"] += 1
+        self.released(number, peer)
         self._break(number, peer)
 
     def thawed(self, number: NodeId) -> None:

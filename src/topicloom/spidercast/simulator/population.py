@@ -111,7 +111,7 @@ class Population:
                 world.thaw(node)
             case ChangeKind.CUT | ChangeKind.HEAL:
                 self.outages.cut_off(node, change.kind is ChangeKind.CUT, world.now)
-            case ChangeKind.SLOW | ChangeKind.BANDWIDTH:
+            case ChangeKind.SLOW | ChangeKind.BANDWIDTH | ChangeKind.SETUP | ChangeKind.FIFO:
                 self.outages.reshape(node, change.kind, change.value)
             case ChangeKind.PUBLISH:
                 world.publish(node, topics[0], self.subscribers(topics[0]))

@@ -143,6 +143,8 @@ class World(Loop[Node]):
                 counters.links_made += 1
             elif type(effect) is LinkDown:
                 counters.links_ended += 1
+                if self._watches:
+                    self.connections.released(number, effect.peer)
             elif type(effect) is Close:
                 self.connections.close(number, effect.peer)
 
