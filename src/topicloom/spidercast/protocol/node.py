@@ -23,6 +23,7 @@ from topicloom.spidercast.protocol.node_state import Neighbor, NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.protocol.signing import EventKeys
 from topicloom.wire.core import Close, Send
+from topicloom.wire.messages import Unknown
 
 
 class Node(NodeMessages):
@@ -63,7 +64,7 @@ class Node(NodeMessages):
             self._probes.start(now)
         self._rearm()
 
-    def receive(self, peer: NodeId, message: Message, now: float) -> None:
+    def receive(self, peer: NodeId, message: Message | Unknown, now: float) -> None:
         """Handle a message from `peer`. Nothing that a peer says raises."""
         if not self.running:
             if type(message) is msg.Heartbeat:

@@ -17,8 +17,9 @@ def read_trace(path: str | Path, interest: Interest) -> list[NodeChange]:
 
     The file is CSV with the header `time,node,change` and, as needed, `topics` (separated by `|`; a field
     that is itself the name of a topic is that topic) and `value` (of `slow`, `bandwidth`, `setup` and
-    `fifo`). A node whose first row is `join` is off until then; all others are on from time 0. A join without topics takes those of
-    the node in the interest. Rows must be in order of time; impossible changes are refused.
+    `fifo`). A node whose first row is `join` is off until then; all others are on from time 0. A join without
+    topics takes those of the node in the interest. Rows must be in order of time; impossible changes are
+    refused.
     """
     reader = _TraceReader(interest)
     changes = [reader.change(row) for row in read_rows(path, COLUMNS, ("topics", "value"))]
