@@ -212,8 +212,7 @@ def linked() -> Wire:
 
 
 def test_a_lost_connection_ends_the_link_at_once(linked: Wire) -> None:
-    linked.nodes["a"].lost("b", linked.now)
-    linked.loop.settle("a")
+    linked.loop.tell("a", lambda watch: watch.lost("b", linked.now))
     assert linked.nodes["a"].neighbors == ()
     assert [e.reason for _, _, e in linked.log if isinstance(e, LinkDown)] == ["connection lost"]
 
@@ -224,7 +223,7 @@ def test_who_refuses_is_not_asked_again_for_a_while() -> None:
     wire.add("a", "x")
     wire.run(0.3)
     assert len(wire.sent(Connect, "a", "b")) == 1
-    wire.nodes["a"].refused("b", wire.now)
+    wire.loop.tell("a", lambda watch: watch.refused("b", wire.now))
     wire.run(2.0)
     assert len(wire.sent(Connect, "a", "b")) == 1
     wire.run(3.0)
@@ -252,8 +251,8 @@ def test_who_beats_too_slowly_for_the_other_is_turned_away(
     wire.known["b"] = X
     node = wire.add("a", "x")
     wire.run(0.2)
-    node.receive("b", kind(G, 1, 1, 1, X, heartbeat=periods[0], detector=periods[1]), wire.now)
-    (closed,) = [effect for effect in node.take_effects() if isinstance(effect, Close)]
+    wire.hand("a", "b", kind(G, 1, 1, 1, X, heartbeat=periods[0], detector=periods[1]))
+    (closed,) = [effect for _, _, effect in wire.log if isinstance(effect, Close)]
     assert closed.peer == "b" and "heartbeat" in closed.reason
     assert node.neighbors == ()
 
