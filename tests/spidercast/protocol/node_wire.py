@@ -105,7 +105,7 @@ class Watch:
                 watch.end(now)
 
         for id in TaskId:
-            node.task(id).__class__ = Watched
+            node._tasks[id].__class__ = Watched
 
     # -- what a driver calls ----------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ class Watch:
             task = getattr(message, "task", TaskId.GREEDY if isinstance(message, Probe) else None)
             tasks = TaskId if task is None else (task,)
             self.begin_all(
-                [self.node.task(id) for id in tasks], self._occasion(peer, message, now), peer, now
+                [self.node._tasks[id] for id in tasks], self._occasion(peer, message, now), peer, now
             )
         self.node.receive(peer, message, now)
         self.end(now)
@@ -128,7 +128,7 @@ class Watch:
             return "unknown kind"
         answers, known = self.node._context.answers, peer in self.node._links
         if isinstance(message, Connect | ConnectOk):
-            task = self.node.task(message.task)
+            task = self.node._tasks[message.task]
             if task._unfit(message):
                 return "unfit"
             known = peer in task.neighbors
@@ -368,7 +368,7 @@ class Wire:
         ]
 
     def state(self, name: NodeId, peer: NodeId, task: TaskId = TaskId.GREEDY) -> LinkState:
-        return self.nodes[name].task(task).state_of(peer, self.now)
+        return self.nodes[name]._tasks[task].state_of(peer, self.now)
 
     def one_sided(self) -> list[tuple[NodeId, NodeId, TaskId]]:
         """Links that one end does not know of, the dead included."""
@@ -377,14 +377,14 @@ class Wire:
             for name, node in self.nodes.items()
             for task in tasks_of(node)
             for peer in task.neighbors
-            if peer not in self.nodes or name not in self.nodes[peer].task(task.id).neighbors
+            if peer not in self.nodes or name not in self.nodes[peer]._tasks[task.id].neighbors
         ]
 
     def uncovered(self) -> list[tuple[NodeId, Topic]]:
         """Topics with fewer than K_g neighbors though somebody who wants them is none and has room."""
         found = []
         for name, node in self.nodes.items():
-            task = node.task(TaskId.GREEDY)
+            task = node._tasks[TaskId.GREEDY]
             if not has_room(task):
                 continue
             for topic in node.interest:
@@ -396,15 +396,15 @@ class Wire:
                     for other, theirs in self.nodes.items()
                     if other not in (name, *task.neighbors)
                     and topic in theirs.interest
-                    and has_room(theirs.task(TaskId.GREEDY))
+                    and has_room(theirs._tasks[TaskId.GREEDY])
                 ]
-                if cover < node.goals.greedy and others:
+                if cover < node._goals.greedy and others:
                     found.append((name, topic))
         return found
 
 
 def tasks_of(node: Node) -> list[MaintenanceTask]:
-    return [node.task(id) for id in TaskId]
+    return [node._tasks[id] for id in TaskId]
 
 
 def check_books(node: Node) -> None:

@@ -231,7 +231,7 @@ def test_the_judge_catches_a_task_that_removes_somebody_else(monkeypatch: pytest
 
 def test_the_judge_catches_a_state_that_changes_between_steps() -> None:
     wire = alone(Judge(), LinkState.LINKED)
-    task = wire.nodes["a"].task(G)
+    task = wire.nodes["a"]._tasks[G]
     task._remove("b", "for no reason", wire.now)
     with pytest.raises(AssertionError, match="on='time'"):
         wire.hand("a", "b", Leave(G))

@@ -46,7 +46,7 @@ def test_at_5000_events_a_second_three_crashes_at_once_cost_the_survivors_nothin
     assert counters.missing == 0
     assert counters.delivered >= 3_000 * (NODES - 3)
     for _, node in runner.world.here():
-        store = node.events._store
+        store = node._dissemination._store
         assert store is not None
         assert store.held_bytes <= 64 << 20
 
@@ -60,7 +60,7 @@ def test_a_memory_that_does_fill_is_enough_as_long_as_repair_needs() -> None:
     assert counters.published == 9_000
     assert counters.missing == 0
     for _, node in runner.world.here():
-        store = node.events._store
+        store = node._dissemination._store
         assert store is not None
         assert 0.99 * most < store.held_bytes <= most
         assert len(store.held) < 9_000
@@ -70,6 +70,6 @@ def test_a_memory_that_does_fill_is_enough_as_long_as_repair_needs() -> None:
 def test_a_memory_that_is_far_too_small_stays_within_its_bound() -> None:
     runner = burst(0.2, "keep_bytes=50000")
     for _, node in runner.world.here():
-        store = node.events._store
+        store = node._dissemination._store
         assert store is not None
         assert 45_000 < store.held_bytes <= 50_000

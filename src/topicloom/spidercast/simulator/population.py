@@ -158,7 +158,7 @@ class Population:
         """Do what leaving and crashing have in common."""
         self.departures += 1
         del self.joined[node]
-        spread = self._world.present(node).events
+        spread = self._world.present(node).event_counts
         self.duplicates += spread.duplicates
         self.repaired += spread.repaired
         self.late += spread.late

@@ -194,7 +194,7 @@ class SimulationRun:
     def _counts(self) -> dict[str, Any]:
         """Return the running totals at this moment."""
         counters, people = self.world.counters, self.population
-        here = [node.events for _, node in self.world.here()]
+        here = [node.event_counts for _, node in self.world.here()]
         hops = sorted(counters.hops.items())
         spread = {
             name: getattr(people, name) + sum(getattr(part, name) for part in here)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
 from topicloom.simulation.repeats import Repeats
+from topicloom.spidercast.protocol.insight import dismantle, ear_of
 from topicloom.spidercast.protocol.messages import (
     Event,
     EventId,
@@ -108,7 +109,7 @@ class World(Loop[Node]):
     def leave(self, number: int) -> None:
         """Let a node tell its neighbors that it leaves, and remove it."""
         self.tell(number, lambda node: node.leave(self.now))
-        self.remove(number).dismantle()
+        dismantle(self.remove(number))
         self.connections.left(number)
 
     def crash(self, number: int) -> None:
@@ -116,7 +117,7 @@ class World(Loop[Node]):
         node = self.remove(number)
         self.counters.links_ended += len(node.neighbors)
         self.connections.crashed(number, node.neighbors)
-        node.dismantle()
+        dismantle(node)
 
     def thaw(self, name: NodeId) -> None:
         """Let a frozen node go on; it hears what became of its connections too."""
@@ -155,4 +156,4 @@ def _task_of(message: Heartbeat) -> int:
 
 def _ear_of(core: object, sender: NodeId, message: Heartbeat) -> Neighbor | None:
     """Return where a node notes this heartbeat, if it expects it."""
-    return core.ear(sender, message) if type(core) is Node else None
+    return ear_of(core, sender, message) if type(core) is Node else None
