@@ -371,4 +371,4 @@ def test_what_a_node_shows_cannot_be_used_to_change_it(pair: Wire) -> None:
             setattr(node, name, None)
     node.roots.clear()
     assert node.roots
-    assert type(node.event_counts)._fields == ("duplicates", "repaired", "late")
+    assert type(node.event_counts)._fields == ("duplicates", "repaired", "late", "held_bytes")

@@ -208,7 +208,7 @@ class Node(NodeMessages):
     def event_counts(self) -> EventCounts:
         """What became of the events that reached this node."""
         spread = self._dissemination
-        return EventCounts(spread.duplicates, spread.repaired, spread.late)
+        return EventCounts(spread.duplicates, spread.repaired, spread.late, spread.held_bytes)
 
     @property
     def roots(self) -> dict[Topic, Root]:

@@ -65,11 +65,12 @@ class NodeContext:
 
 class EventCounts(NamedTuple):
     """Events of one node: those that came again, those that came by repair, those that came too late to
-    be delivered."""
+    be delivered; and the bytes of those that it holds for others."""
 
     duplicates: int
     repaired: int
     late: int
+    held_bytes: int
 
 
 class Neighbor:
