@@ -6,9 +6,12 @@ simulation alone.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from time import process_time
 from typing import Any
 
 from benchmarks.harness import (
@@ -19,6 +22,7 @@ from benchmarks.harness import (
     attempt,
     checked,
     fit_exponent,
+    in_child,
     json_of,
     run_command,
     topicloom_command,
@@ -38,6 +42,9 @@ ROWS = {  # Figure 12: average degrees that reproduce, at every number of nodes
 SETTLED = {"off": 6.0, "on": 8.0}  # seconds asked for with 10,000 nodes; roots may cost a third more
 LARGE = {"off": (90.0, 2_500.0), "on": (120.0, 3_300.0)}  # 100,000 nodes: seconds, megabytes
 CRASHES = ("life=100", "crash=1", "until=300", "seconds=309", "snapshot=1", "diameters=end")
+RATE, BURST_NODES, BURST_START = 5_000, 20, 8.0
+# Events, bytes of each, `keep_bytes`: a memory that is not filled, and one for 1.6 heartbeats.
+BURSTS = ((3_000, 0, 64 << 20), (9_000, 200, 3_900_000))
 WHOLE_AGAIN = 308.0  # the last crash is noticed at 303 s
 
 Cells = Mapping[str, Figure | str]
@@ -88,6 +95,10 @@ def run(options: Options) -> Iterator[Row]:
     ):
         yield attempt(table, name, partial(_crash_cells, options, more))
     yield attempt("events under the same crashes, 5 per second", "topicloom", partial(_event_cells, options))
+    table = "5,000 events per second on one topic, 20 nodes, three crash at once"
+    for events, size, keep in BURSTS:
+        case = f"{events:,} events of {size} bytes, keep_bytes={keep:,}"
+        yield attempt(table, case, partial(_burst_cells, events, size, keep))
 
 
 def _simulate(
@@ -224,3 +235,59 @@ def _event_cells(options: Options) -> Cells:
         "hops on average": Figure(events["hops_avg"], "", float(summary["diameter_topic_max"])),
         "hops at most": Figure(events["hops_max"], "", 2.5 * summary["diameter_topic_max"]),
     }
+
+
+def _burst_cells(events: int, size: int, keep: int) -> Cells:
+    found = in_child("bench_simulate:measure_burst", events=events, size=size, keep=keep)
+    return {
+        "missing": Figure(found["missing"], "", 0),
+        "slowest": f"{found['waited']:.2f} s",
+        "largest memory of a node": Figure(found["held"] / 1e6, "MB", keep / 1e6),
+        "memory of the process": f"{found['megabytes']:.0f} MB",
+        "processor time": f"{found['seconds']:.1f} s",
+    }
+
+
+def measure_burst(events: int, size: int, keep: int) -> dict[str, float]:
+    before = process_time()
+    world = burst(events / RATE, f"keep_bytes={keep}", crash=(3, 7, 11), payload=bytes(size)).world
+    return {
+        "missing": world.counters.missing,
+        "waited": world.counters.waited,
+        "held": max(node.event_counts.held_bytes for _, node in world.here()),
+        "megabytes": getrusage(RUSAGE_SELF).ru_maxrss / 1024,
+        "seconds": process_time() - before,
+    }
+
+
+def burst(seconds: float, *settings: str, crash: tuple[int, ...] = (), payload: bytes = b"") -> Any:
+    """Run 20 nodes that publish by turns on one topic for `seconds`; in the middle some crash at once.
+
+    Those publish nothing in their last tenth of a second: what nobody else has got would die with them.
+    """
+    from topicloom.overlay.model.interest import Interest
+    from topicloom.spidercast.simulator.node_changes import ChangeKind, NodeChange
+    from topicloom.spidercast.simulator.run import SimulationRun
+    from topicloom.spidercast.simulator.scenario import Scenario
+
+    interest = Interest.from_pairs([(f"n{node:02}", "x") for node in range(BURST_NODES)])
+    runner = SimulationRun(interest, Scenario.of("spidercast", settings, seed=1))
+    world, people = runner.world, runner.population
+    people.begin()
+    middle = BURST_START + seconds / 2
+
+    def publish(now: float) -> None:
+        here = [node for node in people.joined if now <= middle - 0.1 or node not in crash]
+        world.publish(here[round(now * RATE) % len(here)], 0, set(people.joined), payload)
+
+    for number in range(round(seconds * RATE)):
+        world.call_at(BURST_START + number / RATE, publish)
+    for node in crash:
+        change = NodeChange(middle, node, ChangeKind.CRASH, None)
+        world.call_at(middle, lambda now, change=change: people.carry_out(change))
+    gc.disable()  # as in every simulation
+    try:
+        world.run(BURST_START + seconds + 5.0)
+    finally:
+        gc.enable()
+    return runner

@@ -19,7 +19,7 @@ from topicloom.content.brokers import user_rules
 from topicloom.content.planners.registry import PLANNERS
 from topicloom.mesh.jobs.export import exporters
 from topicloom.overlay.builders.registry import BUILDERS
-from topicloom.spidercast.protocol import event_rules, gossip_rules, link_rules
+from topicloom.spidercast.protocol import event_rules, gossip_rules, link_rules, root_rules
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -108,7 +108,7 @@ def test_the_rules_of_a_user_in_the_docs_are_those_of_the_brokers():
     assert "\n".join(plain) in CONTENT_PAGE, "paste what `topicloom content simulate --rules` prints"
 
 
-@pytest.mark.parametrize("rules", [link_rules, gossip_rules, event_rules])
+@pytest.mark.parametrize("rules", [link_rules, root_rules, gossip_rules, event_rules])
 def test_the_rules_of_nodes_in_the_docs_are_those_of_the_protocol(rules):
     assert rules.rule_table() in SPIDERCAST_PAGE, "paste what `topicloom simulate --rules` prints"
 

@@ -161,3 +161,4 @@ def test_lists(cli) -> None:
     code, stdout, _ = cli("simulate", "--rules")
     assert code == 0
     assert "CONNECT-OK" in stdout
+    assert "doubt the old root" in stdout

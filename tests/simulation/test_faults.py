@@ -123,3 +123,26 @@ def test_slow_nodes_are_slow_both_ways() -> None:
     for wrong in ("0.1", "0:2", "0.5:0.5", "x:y"):
         with pytest.raises(UsageError, match="slow="):
             read_slow(wrong)
+
+
+def test_a_connection_that_was_closed_costs_its_set_up_time_again() -> None:
+    shape = Shape(setup=1.0, fifo=True)
+    assert shape.arrival("a", "b", b"", 0.0, 0.1) == 1.1
+    assert shape.arrival("b", "a", b"", 5.0, 0.1) == 5.1
+    shape.close("b", "a")
+    assert shape.arrival("b", "a", b"", 6.0, 0.1) == 7.1
+    assert shape.arrival("a", "c", b"", 6.0, 0.1) == 7.1
+    shape.close_all("a")
+    assert [shape.arrival("a", to, b"", 9.0, 0.1) for to in ("b", "c")] == [10.1, 10.1]
+
+
+def test_a_node_of_its_own_set_up_time_and_order() -> None:
+    """Connections that are open already stay open."""
+    shape = Shape()
+    shape.arrival("a", "b", b"", 0.0, 0.1)
+    shape.setups["a"] = 2.0
+    shape.ordered.add("a")
+    assert shape.arrival("b", "a", b"", 1.0, 0.5) == 1.5
+    assert shape.arrival("b", "a", b"", 1.1, 0.1) == 1.5
+    assert shape.arrival("c", "a", b"", 1.0, 0.5) == 3.5
+    assert shape.arrival("c", "b", b"", 1.0, 0.5) == 1.5

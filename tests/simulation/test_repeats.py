@@ -10,7 +10,7 @@ import pytest
 
 from spidercast.simulator.worlds import mixed
 from topicloom.simulation.repeats import Repeats
-from topicloom.spidercast.protocol.node import Node
+from topicloom.spidercast.simulator import world as simulator
 from topicloom.spidercast.simulator.run import SimulationOutcome, SimulationRun
 from topicloom.spidercast.simulator.scenario import Scenario
 
@@ -92,5 +92,5 @@ def test_a_run_is_the_same_as_if_every_heartbeat_were_handed_over(words: tuple[s
 def test_the_comparison_sees_heartbeats_that_are_noted_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of the check: where the ears are nobody's, neighbors fall silent."""
     right = course(1, (), by_exception=False)
-    monkeypatch.setattr(Node, "ear", lambda self, peer, message: Ear(message))
+    monkeypatch.setattr(simulator, "ear_of", lambda node, peer, message: Ear(message))
     assert course(1, (), by_exception=True).snapshots != right.snapshots

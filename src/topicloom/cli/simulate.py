@@ -13,7 +13,7 @@ from topicloom.cli.reports import result_folder, write_page
 from topicloom.spidercast.simulator.registry import PROTOCOLS
 
 if TYPE_CHECKING:
-    from topicloom.spidercast.jobs.simulate import EventsSummary, SimulationSummary
+    from topicloom.spidercast.jobs.simulate import ConnectionsSummary, EventsSummary, SimulationSummary
     from topicloom.spidercast.simulator.run import SimulationOutcome
 
 EXAMPLES = """
@@ -120,7 +120,12 @@ def _told(summary: SimulationSummary, out: Path | None) -> list[str]:
         f"messages per node: {summary.messages_per_node:.1f} to find and keep links, "
         f"{summary.heartbeats_per_node:,.0f} heartbeats"
     )
-    lines += _churn_told(summary) + _healing_told(summary) + _events_told(summary.events)
+    lines += (
+        _churn_told(summary)
+        + _connections_told(summary.connection_changes)
+        + _healing_told(summary)
+        + _events_told(summary.events)
+    )
     lines.append(
         f"written to {out}; next: topicloom measure {out}/last {out}/last"
         if out
@@ -155,10 +160,22 @@ def _churn_told(summary: SimulationSummary) -> list[str]:
     return lines
 
 
-def _healing_told(summary: SimulationSummary) -> list[str]:
-    if not summary.parameters["cut"]:
+def _connections_told(changes: ConnectionsSummary) -> list[str]:
+    if not (changes.closed or changes.lost or changes.refused or changes.congested):
         return []
+    return [
+        f"connections: {changes.lost:,} lost, {changes.refused:,} refused, {changes.congested:,} times "
+        f"congested, {changes.closed:,} closed for a fault of the other end"
+    ]
+
+
+def _healing_told(summary: SimulationSummary) -> list[str]:
+    ends = [outage.end for outage in summary.outages if outage.kind == "cut"]
     after = summary.healed_after
+    if not ends:
+        return []
+    if after is None and max(ends) >= summary.simulated_seconds:
+        return ["the last cut lasted until the end of the run"]
     whole = "some topic stayed split" if after is None else f"no topic was split {after:.1f} s later"
     return [f"after the last cut ended: {whole}"]
 

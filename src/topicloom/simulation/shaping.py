@@ -1,7 +1,7 @@
 """What connections add to the delays of links: order, set-up time, bandwidth, slow nodes.
 
 `Shape` changes the moment at which a message arrives, message by message. It keeps one entry for each pair
-that ever spoke.
+that spoke since its connection was closed.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ class Shape:
     slow: dict[Any, float] = field(default_factory=dict)  # node -> its messages take so many times as long
     size_of: Callable[[Any], int] = len
     narrow: dict[Any, float] = field(default_factory=dict)  # node -> its own bandwidth, both ways
+    setups: dict[Any, float] = field(default_factory=dict)  # node -> what its connections take at least
+    ordered: set[Any] = field(default_factory=set)  # nodes whose connections keep the order
     _open: dict[Pair, float] = field(default_factory=dict)  # when the connection is or was ready
     _busy: dict[Pair, float] = field(default_factory=dict)  # when the last byte has left
     _last: dict[Pair, float] = field(default_factory=dict)  # when the last message arrives
@@ -41,10 +43,11 @@ class Shape:
         pair = (sender, receiver)
         if self.slow:
             delay *= max(self.slow.get(sender, 1.0), self.slow.get(receiver, 1.0))
-        start = now
-        if self.setup:
-            both = pair if pair in self._open else (receiver, sender)
-            start = max(now, self._open.setdefault(both, now + self.setup))
+        both = pair if pair in self._open else (receiver, sender)
+        ready = self._open.get(both)
+        if ready is None:
+            ready = self._open[both] = now + self._setup_of(sender, receiver)
+        start = max(now, ready)
         bandwidth = self.bandwidth
         if self.narrow:
             bandwidth = min(bandwidth, self.narrow.get(sender, inf), self.narrow.get(receiver, inf))
@@ -52,9 +55,30 @@ class Shape:
             start = max(start, self._busy.get(pair, 0.0)) + self._size(message) / bandwidth
             self._busy[pair] = start
         at = start + delay
-        if self.fifo:
+        if self.fifo or (self.ordered and not self.ordered.isdisjoint(pair)):
             at = self._last[pair] = max(at, self._last.get(pair, 0.0))
         return at
+
+    def close(self, one: Any, other: Any) -> None:
+        """Forget the connection of two: what they say next opens another one."""
+        for pair in ((one, other), (other, one)):
+            self._open.pop(pair, None)
+            self._last.pop(pair, None)
+
+    def close_all(self, node: Any) -> None:
+        """Forget all connections of a node that went away, with what had not left yet."""
+        for table in (self._open, self._last, self._busy):
+            for pair in [pair for pair in table if node in pair]:
+                del table[pair]
+
+    def _setup_of(self, sender: Any, receiver: Any) -> float:
+        if not self.setups:
+            return self.setup
+        return max(self.setup, self.setups.get(sender, 0.0), self.setups.get(receiver, 0.0))
+
+    def backlog(self, sender: Any, receiver: Any, now: float) -> float:
+        """Return how many seconds it takes until all that `sender` sent to `receiver` has left."""
+        return max(0.0, self._busy.get((sender, receiver), 0.0) - now)
 
     def _size(self, message: Any) -> int:
         if self._sized[0] is not message:  # one message often goes to many

@@ -9,10 +9,12 @@ the peer has a higher minor version, and a fault of it otherwise.
 
 from __future__ import annotations
 
+from typing import Any
+
 from topicloom.errors import ProtocolError
 from topicloom.wire.core import Name
 from topicloom.wire.limits import MAX_NAME
-from topicloom.wire.messages import Codec, Period, WireMessage
+from topicloom.wire.messages import Codec, Frames, Period, WireMessage
 
 MAJOR, MINOR = 1, 0
 
@@ -57,3 +59,23 @@ def check_hello(mine: Hello, theirs: Hello) -> None:
         raise ProtocolError(
             f"its detector of {theirs.detector:g} s is no longer than our heartbeat of {mine.heartbeat:g} s"
         )
+
+
+class Conversation(Frames[Any]):
+    """What comes over one connection: a hello that is checked, then messages of the protocol.
+
+    A message of a kind that we do not know is an `Unknown`, which says whether to ignore it.
+    """
+
+    def __init__(self, mine: Hello, codec: Codec[Any]) -> None:
+        super().__init__(codec)
+        self._mine = mine
+        self.theirs: Hello | None = None  # None: it has not come
+
+    def _read(self, body: bytes) -> Any:
+        if self.theirs is not None:
+            return self._codec.decode_from(body, newer=self.theirs.minor > self._mine.minor)
+        theirs = HELLO.decode(body)
+        check_hello(self._mine, theirs)
+        self.theirs = theirs
+        return theirs

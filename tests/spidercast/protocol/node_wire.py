@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from spidercast.protocol.rule_judge import RuleJudge, name_of
 from topicloom.simulation.links import Links
@@ -20,18 +20,30 @@ from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership, PlainView
 from topicloom.spidercast.protocol.messages import (
     CODEC,
+    AskInterest,
     Connect,
+    ConnectOk,
+    Event,
     EventId,
+    Graft,
+    Have,
     Message,
     NodeId,
     Probe,
+    Prune,
+    Shuffle,
+    ShuffleReply,
     TaskId,
     Topic,
     Topics,
+    Want,
 )
 from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.settings import ProtocolSettings
-from topicloom.wire.core import Deliver, Effect, Send
+from topicloom.wire.core import Close, Deliver, Effect, Send
+
+SILENT = (Shuffle, ShuffleReply, Event, Have, Want, Graft, Prune)  # they are about no link
+KINDS = get_args(Message)
 
 
 class Step(NamedTuple):
@@ -64,7 +76,7 @@ class Watch:
         self.node, self._judge, self._steps = node, judge, steps
         self._states: dict[tuple[TaskId, NodeId], LinkState] = {}
         self._effects: list[Effect] = []
-        self._open: tuple[MaintenanceTask, str, NodeId | None, int, dict[NodeId, LinkState]] | None = None
+        self._open: list[tuple[MaintenanceTask, str, NodeId | None, int, dict[NodeId, LinkState]]] = []
         watch = self
 
         class Watched(MaintenanceTask):
@@ -93,7 +105,7 @@ class Watch:
                 watch.end(now)
 
         for id in TaskId:
-            node.task(id).__class__ = Watched
+            node._tasks[id].__class__ = Watched
 
     # -- what a driver calls ----------------------------------------------------------------------------
 
@@ -101,15 +113,42 @@ class Watch:
         self.node.start(now)
 
     def receive(self, peer: NodeId, message: Any, now: float) -> None:
-        task = getattr(message, "task", TaskId.GREEDY if isinstance(message, Probe) else None)
-        if task is not None and self.node.running and peer != self.node.name:
-            on = name_of(message)
-            if isinstance(message, Connect) and self.node._context.answers.has_had(
-                (Connect, task), peer, now, known=peer in self.node.task(task).neighbors
-            ):
-                on += " again"
-            self.begin(self.node.task(task), on, peer, now)
+        if self.node.running and peer != self.node.name and type(message) not in SILENT:
+            task = getattr(message, "task", TaskId.GREEDY if isinstance(message, Probe) else None)
+            tasks = TaskId if task is None else (task,)
+            self.begin_all(
+                [self.node._tasks[id] for id in tasks], self._occasion(peer, message, now), peer, now
+            )
         self.node.receive(peer, message, now)
+        self.end(now)
+
+    def _occasion(self, peer: NodeId, message: Any, now: float) -> str:
+        """What a message is to the table of links."""
+        if type(message) not in KINDS:
+            return "unknown kind"
+        answers, known = self.node._context.answers, peer in self.node._links
+        if isinstance(message, Connect | ConnectOk):
+            task = self.node._tasks[message.task]
+            if task._unfit(message):
+                return "unfit"
+            known = peer in task.neighbors
+            again = isinstance(message, Connect) and answers.has_had(
+                (Connect, message.task), peer, now, known=known
+            )
+        else:
+            again = isinstance(message, AskInterest) and answers.has_had(
+                AskInterest, peer, now, known=known, most=2
+            )
+        return f"{name_of(message)} again" if again else name_of(message)
+
+    def lost(self, peer: NodeId, now: float) -> None:
+        self.begin_all(tasks_of(self.node), "lost", peer, now)
+        self.node.lost(peer, now)
+        self.end(now)
+
+    def refused(self, peer: NodeId, now: float) -> None:
+        self.begin_all(tasks_of(self.node), "refused", peer, now)
+        self.node.refused(peer, now)
         self.end(now)
 
     def handle_timer(self, now: float) -> None:
@@ -133,7 +172,16 @@ class Watch:
 
     def begin(self, task: MaintenanceTask, on: str, peer: NodeId | None, now: float) -> None:
         """A new step; one that is under way (a heartbeat before the look at who is silent) is over."""
+        self.begin_all([task], on, peer, now)
+
+    def begin_all(self, tasks: Iterable[MaintenanceTask], on: str, peer: NodeId | None, now: float) -> None:
         self.end(now)
+        self._open = [
+            (task, on, peer, len(self._so_far()), self._states_of(task, peer, now)) for task in tasks
+        ]
+
+    def _states_of(self, task: MaintenanceTask, peer: NodeId | None, now: float) -> dict[NodeId, LinkState]:
+        """The states before a step; what time changed since the last one is a step of its own."""
         known = [*task.neighbors, *task._requests.pending, *(() if peer is None else (peer,))]
         known += [other for number, other in self._states if number == task.id]
         before = {other: task.state_of(other, now) for other in dict.fromkeys(known)}
@@ -141,16 +189,29 @@ class Watch:
             last = self._states.get((task.id, other), LinkState.STRANGER)
             if state != last:
                 self._note(Step(now, self.node.name, task.id, other, last, "time", (), state))
-        self._open = (task, on, peer, len(self._so_far()), before)
+        return before
 
     def end(self, now: float) -> None:
-        if self._open is None:
-            return
-        task, on, sender, mark, before = self._open
-        self._open = None
+        opened, self._open = self._open, []
+        for step in opened:
+            self._end_one(*step, now)
+
+    def _end_one(
+        self,
+        task: MaintenanceTask,
+        on: str,
+        sender: NodeId | None,
+        mark: int,
+        before: dict[NodeId, LinkState],
+        now: float,
+    ) -> None:
         sent: dict[NodeId, list[str]] = {}
         for effect in self._so_far()[mark:]:
-            if isinstance(effect, Send) and getattr(effect.message, "task", None) == task.id:
+            if isinstance(effect, Close):
+                sent.setdefault(effect.peer, []).append("close")
+            elif isinstance(effect, Send) and (
+                getattr(effect.message, "task", None) == task.id or on.startswith("ASK-INTEREST")
+            ):
                 for to in effect.to:
                     sent.setdefault(to, []).append(name_of(effect.message))
         for peer in dict.fromkeys([*before, *task.neighbors, *task._requests.pending, *sent]):
@@ -307,7 +368,7 @@ class Wire:
         ]
 
     def state(self, name: NodeId, peer: NodeId, task: TaskId = TaskId.GREEDY) -> LinkState:
-        return self.nodes[name].task(task).state_of(peer, self.now)
+        return self.nodes[name]._tasks[task].state_of(peer, self.now)
 
     def one_sided(self) -> list[tuple[NodeId, NodeId, TaskId]]:
         """Links that one end does not know of, the dead included."""
@@ -316,14 +377,14 @@ class Wire:
             for name, node in self.nodes.items()
             for task in tasks_of(node)
             for peer in task.neighbors
-            if peer not in self.nodes or name not in self.nodes[peer].task(task.id).neighbors
+            if peer not in self.nodes or name not in self.nodes[peer]._tasks[task.id].neighbors
         ]
 
     def uncovered(self) -> list[tuple[NodeId, Topic]]:
         """Topics with fewer than K_g neighbors though somebody who wants them is none and has room."""
         found = []
         for name, node in self.nodes.items():
-            task = node.task(TaskId.GREEDY)
+            task = node._tasks[TaskId.GREEDY]
             if not has_room(task):
                 continue
             for topic in node.interest:
@@ -335,15 +396,15 @@ class Wire:
                     for other, theirs in self.nodes.items()
                     if other not in (name, *task.neighbors)
                     and topic in theirs.interest
-                    and has_room(theirs.task(TaskId.GREEDY))
+                    and has_room(theirs._tasks[TaskId.GREEDY])
                 ]
-                if cover < node.goals.greedy and others:
+                if cover < node._goals.greedy and others:
                     found.append((name, topic))
         return found
 
 
 def tasks_of(node: Node) -> list[MaintenanceTask]:
-    return [node.task(id) for id in TaskId]
+    return [node._tasks[id] for id in TaskId]
 
 
 def check_books(node: Node) -> None:

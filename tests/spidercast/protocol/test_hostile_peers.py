@@ -10,6 +10,7 @@ import pytest
 from spidercast.protocol.event_wire import Wire as EventWire
 from spidercast.protocol.event_wire import line
 from spidercast.protocol.node_wire import Wire
+from spidercast.protocol.root_judge import RootJudge
 from topicloom.errors import UsageError
 from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.gossip import Gossip
@@ -145,8 +146,8 @@ def test_a_peer_whose_interest_flips_leaves_nothing_behind() -> None:
     for version in range(2, 500):
         wire.hand("a", "b", TellInterest(version, frozenset({f"t{version}", "x"})))
     assert node.neighbors == ("b",)
-    assert len(node.task(G).neighbors["b"].interest) == 2
-    assert len(node.task(G)._requests.pending) <= 1
+    assert len(node._tasks[G].neighbors["b"].interest) == 2
+    assert len(node._tasks[G]._requests.pending) <= 1
 
 
 def test_a_shuffle_stays_below_the_longest_frame_however_many_topics_nodes_want() -> None:
@@ -192,10 +193,10 @@ def test_nodes_that_claim_to_want_very_many_topics_do_not_fill_the_memory() -> N
 
 @pytest.mark.parametrize("periods", [(-1.0, 0.0), (float("nan"), 0.0), (0.0, float("nan")), (0.0, -1.0)])
 def test_periods_that_are_no_numbers_of_seconds_are_turned_away(periods: tuple[float, float]) -> None:
-    node = Node("a", "x", membership=lambda context: PlainView({}), rng=Random(1))
-    node.start(0.0)
-    node.receive("b", Connect(G, 1, 1, 1, X, heartbeat=periods[0], detector=periods[1]), 0.1)
-    assert [type(effect) for effect in node.take_effects()] == [Close]
+    wire = Wire()
+    node = wire.add("a", "x")
+    wire.hand("a", "b", Connect(G, 1, 1, 1, X, heartbeat=periods[0], detector=periods[1]))
+    assert [type(effect) for _, _, effect in wire.log] == [Close]
     assert node.neighbors == ()
 
 
@@ -212,8 +213,7 @@ def linked() -> Wire:
 
 
 def test_a_lost_connection_ends_the_link_at_once(linked: Wire) -> None:
-    linked.nodes["a"].lost("b", linked.now)
-    linked.loop.settle("a")
+    linked.loop.tell("a", lambda watch: watch.lost("b", linked.now))
     assert linked.nodes["a"].neighbors == ()
     assert [e.reason for _, _, e in linked.log if isinstance(e, LinkDown)] == ["connection lost"]
 
@@ -224,7 +224,7 @@ def test_who_refuses_is_not_asked_again_for_a_while() -> None:
     wire.add("a", "x")
     wire.run(0.3)
     assert len(wire.sent(Connect, "a", "b")) == 1
-    wire.nodes["a"].refused("b", wire.now)
+    wire.loop.tell("a", lambda watch: watch.refused("b", wire.now))
     wire.run(2.0)
     assert len(wire.sent(Connect, "a", "b")) == 1
     wire.run(3.0)
@@ -252,8 +252,8 @@ def test_who_beats_too_slowly_for_the_other_is_turned_away(
     wire.known["b"] = X
     node = wire.add("a", "x")
     wire.run(0.2)
-    node.receive("b", kind(G, 1, 1, 1, X, heartbeat=periods[0], detector=periods[1]), wire.now)
-    (closed,) = [effect for effect in node.take_effects() if isinstance(effect, Close)]
+    wire.hand("a", "b", kind(G, 1, 1, 1, X, heartbeat=periods[0], detector=periods[1]))
+    (closed,) = [effect for _, _, effect in wire.log if isinstance(effect, Close)]
     assert closed.peer == "b" and "heartbeat" in closed.reason
     assert node.neighbors == ()
 
@@ -268,7 +268,7 @@ def test_a_restarted_neighbor_is_believed_at_once(linked: Wire) -> None:
     """Its version begins anew; its incarnation is higher."""
     linked.hand("a", "b", Connect(G, 0, 1, 7, X, 5))
     linked.hand("a", "b", Connect(G, 0, 1, 1, frozenset("xz"), 6))
-    assert linked.nodes["a"].task(G).neighbors["b"].interest == frozenset("xz")
+    assert linked.nodes["a"]._tasks[G].neighbors["b"].interest == frozenset("xz")
 
 
 def test_a_stall_of_ones_own_is_excused(linked: Wire) -> None:
@@ -303,6 +303,7 @@ def test_roots_that_cannot_be_compared_raise_nothing_and_are_believed_by_nobody(
     liar: str | int, root: tuple[int, str | int, int]
 ) -> None:
     node = Node("a", "x", membership=lambda context: PlainView({}), rng=Random(1))
+    RootJudge().watch(node)
     node.start(0.0)
     honest = ("r", {"x": (0, "r", 0)}), ("s", {"x": (0, "r", 1)})
     for peer, roots in (*honest, (liar, {"x": root})):

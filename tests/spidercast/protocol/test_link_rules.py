@@ -10,9 +10,10 @@ from spidercast.protocol.node_wire import Judge, Wire
 from spidercast.protocol.rule_judge import name_of
 from topicloom.spidercast.protocol import node_messages
 from topicloom.spidercast.protocol.goals import NodeGoals
-from topicloom.spidercast.protocol.link_rules import RULES, LinkState, rule_table
+from topicloom.spidercast.protocol.link_rules import AWAY, RULES, LinkState, rule_table
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.messages import (
+    AskInterest,
     Connect,
     ConnectOk,
     Disconnect,
@@ -23,8 +24,10 @@ from topicloom.spidercast.protocol.messages import (
     Probe,
     Redirect,
     TaskId,
+    TellInterest,
     Topics,
 )
+from topicloom.wire.messages import Unknown
 
 X: Topics = frozenset("x")
 G = TaskId.GREEDY
@@ -42,6 +45,8 @@ def words(degree: int = 3, target: int = 3, interest: Topics = X) -> list[Messag
         Heartbeat(G, degree, target, 1),
         Probe({"x": (0, "0")}),
         Probe({}),
+        AskInterest(),
+        TellInterest(1, interest),
     ]
 
 
@@ -94,6 +99,30 @@ def every_word_in_every_state(judge: Judge) -> None:
     wire.run(4.0)  # its root has been the same for a while
     wire.hand("a", "b", Probe({"x": (0, "0")}))
     assert wire.state("a", "b") is LinkState.ASKED
+
+
+def what_does_not_fit(judge: Judge) -> None:
+    for state in LinkState:
+        for kind in (Connect, ConnectOk):
+            wire = alone(judge, state)
+            wire.hand("a", "b", kind(G, 3, 3, 1, X, heartbeat=1e6))
+            assert wire.state("a", "b") is LinkState.ASKED
+        for unknown in (Unknown("invented", newer=False), Unknown("invented", newer=True), "no message"):
+            wire = alone(judge, state)
+            wire.hand("a", "b", unknown)  # type: ignore[arg-type]
+            ignored = isinstance(unknown, Unknown) and unknown.newer
+            assert (wire.state("a", "b") is state) is (ignored or state in AWAY)
+
+
+def connections_break(judge: Judge) -> None:
+    for state in LinkState:
+        for word in ("lost", "refused"):
+            wire = alone(judge, state)
+            wire.loop.tell("a", lambda core: getattr(core, word)("b", wire.now))  # noqa: B023
+            assert wire.state("a", "b") in AWAY
+        wire = alone(judge, state)
+        for _ in range(3):
+            wire.hand("a", "b", AskInterest())
 
 
 def the_same_word_again(judge: Judge) -> None:
@@ -156,6 +185,8 @@ def nodes_come_and_go(judge: Judge, seed: int, **constants: int) -> None:
 @pytest.mark.slow
 def test_every_step_is_permitted_and_every_row_is_seen_from_each_of_its_states(judge: Judge) -> None:
     every_word_in_every_state(judge)
+    what_does_not_fit(judge)
+    connections_break(judge)
     the_same_word_again(judge)
     time_passes(judge)
     for seed in range(3):
@@ -200,7 +231,7 @@ def test_the_judge_catches_a_task_that_removes_somebody_else(monkeypatch: pytest
 
 def test_the_judge_catches_a_state_that_changes_between_steps() -> None:
     wire = alone(Judge(), LinkState.LINKED)
-    task = wire.nodes["a"].task(G)
+    task = wire.nodes["a"]._tasks[G]
     task._remove("b", "for no reason", wire.now)
     with pytest.raises(AssertionError, match="on='time'"):
         wire.hand("a", "b", Leave(G))

@@ -49,7 +49,7 @@ def linked(
 ) -> None:
     """`peer` becomes a neighbor of a. As a rule it has too few neighbors itself to be let go."""
     wire.hand("a", peer, Connect(task, degree, target, 1, frozenset(topics)))
-    assert peer in wire.nodes["a"].task(task).neighbors
+    assert peer in wire.nodes["a"]._tasks[task].neighbors
 
 
 def told(wire: Wire, peer: NodeId, kind: type) -> list[object]:
@@ -205,7 +205,7 @@ def test_reading_6_adding_a_link_is_idempotent() -> None:
         linked(wire, "b", "x")
         wire.hand("a", "b", ConnectOk(G, 0, 9, 1, frozenset("x")))
     assert wire.nodes["a"].neighbors == ("b",)
-    assert wire.nodes["a"].task(G).goal._counts == {"x": 1}  # type: ignore[attr-defined]
+    assert wire.nodes["a"]._tasks[G].goal._counts == {"x": 1}  # type: ignore[attr-defined]
     assert [effect for _, _, effect in wire.log if isinstance(effect, LinkUp)] == [LinkUp("b")]
 
 
@@ -241,7 +241,7 @@ def test_reading_7_with_k_r_0_a_node_accepts_as_many_random_links_as_margin_and_
     wire = one("xyz", goals=NodeGoals(greedy=1, random=0), known={"b": "xyz"}, margin=3)
     for number in range(5):
         wire.hand("a", number, Connect(R, 0, 9, 1, frozenset("x")))
-    assert list(wire.nodes["a"].task(R).neighbors) == [0, 1, 2]
+    assert list(wire.nodes["a"]._tasks[R].neighbors) == [0, 1, 2]
     assert [len(told(wire, number, Redirect)) for number in range(5)] == [0, 0, 0, 1, 1]
     wire.run(5.0)
     assert all(message.task is G for message in wire.sent(Connect, "a"))
@@ -257,7 +257,7 @@ def keep(wire: Wire, seconds: int) -> None:
 
 
 def random_k(wire: Wire) -> int:
-    goal = wire.nodes["a"].task(R).goal
+    goal = wire.nodes["a"]._tasks[R].goal
     assert isinstance(goal, Coverage)
     return goal.k
 

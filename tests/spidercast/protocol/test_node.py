@@ -44,7 +44,7 @@ def pair(request: pytest.FixtureRequest) -> Wire:
 
 
 def lacking(wire: Wire, name: str) -> list[str]:
-    return sorted(wire.nodes[name].task(G).goal.wanted)  # type: ignore[type-var]
+    return sorted(wire.nodes[name]._tasks[G].goal.wanted)  # type: ignore[type-var]
 
 
 # --- interests at run time -----------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def mute(wire: Wire) -> None:
 
 
 def last_heard(wire: Wire) -> float:
-    return wire.nodes["a"].task(G).neighbors["b"].heard
+    return wire.nodes["a"]._tasks[G].neighbors["b"].heard
 
 
 def test_a_silent_neighbor_is_doubted_counts_no_longer_and_counts_again_when_it_is_heard(pair: Wire) -> None:
@@ -168,7 +168,7 @@ def test_a_silent_neighbor_is_doubted_counts_no_longer_and_counts_again_when_it_
     pair.run(1.0)
     assert pair.state("a", "b") is LinkState.LINKED
     assert lacking(pair, "a") == ["y"]
-    assert pair.nodes["a"].task(G).goal._counts == {"x": 1, "y": 0}  # type: ignore[attr-defined]
+    assert pair.nodes["a"]._tasks[G].goal._counts == {"x": 1, "y": 0}  # type: ignore[attr-defined]
 
 
 def test_the_replacement_is_there_before_the_silent_one_is_given_up(pair: Wire) -> None:
@@ -244,7 +244,7 @@ def test_a_node_that_comes_back_is_not_taken_for_its_former_life(pair: Wire) -> 
     pair.add("b", "y")
     pair.run(3.0)
     assert pair.one_sided() == []
-    assert pair.nodes["a"].task(G).neighbors["b"].interest == frozenset("y")
+    assert pair.nodes["a"]._tasks[G].neighbors["b"].interest == frozenset("y")
     assert lacking(pair, "a") == ["x"]
 
 
@@ -352,3 +352,23 @@ def test_a_run_does_not_depend_on_the_order_of_sets() -> None:
         for seed in ("1", "2", "3")
     }
     assert found == {f"{course(1)} {course(1, gossip=True)}\n"}
+
+
+def test_what_a_node_shows_cannot_be_used_to_change_it(pair: Wire) -> None:
+    """All parts are private; what is public is a call of the interface, or a figure that is a copy."""
+    calls = {
+        "start", "receive", "subscribe", "unsubscribe", "publish", "connected", "lost", "refused",
+        "congested", "leave", "handle_timer", "next_timer", "take_effects", "address_of", "has_link",
+        "linked", "unlinked",
+    }  # fmt: skip
+    figures = {
+        "name", "interest", "incarnation", "version", "running", "event_counts", "roots", "neighbors",
+    }  # fmt: skip
+    node = pair.nodes["a"]
+    assert {name for name in dir(node) if not name.startswith("_")} == calls | figures
+    for name in figures:
+        with pytest.raises(AttributeError):
+            setattr(node, name, None)
+    node.roots.clear()
+    assert node.roots
+    assert type(node.event_counts)._fields == ("duplicates", "repaired", "late", "held_bytes")

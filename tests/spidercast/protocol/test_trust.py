@@ -202,7 +202,7 @@ def test_the_limit_of_a_host_holds_for_those_that_were_asked_too() -> None:
     answered: set[object] = set()
     for _ in range(12):
         wire.run(0.1)
-        for peer in set(node.task(G)._requests.pending) - answered:
+        for peer in set(node._tasks[G]._requests.pending) - answered:
             answered.add(peer)
             node.connected(peer, "10.0.0.1", wire.now)
             wire.hand("a", peer, ConnectOk(G, 1, 9, 1, X))
@@ -230,7 +230,7 @@ def test_a_hundred_redirects_of_one_node_fill_four_places() -> None:
         wire.known[name] = X
     node = wire.add("a", "x")
     wire.run(2.0)
-    requests = node.task(G)._requests
+    requests = node._tasks[G]._requests
     assert set(requests.pending) == {"liar", "friend"}
     wire.hand("a", "friend", Redirect(G, "good", X))
     for number in range(100):

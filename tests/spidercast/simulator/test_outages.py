@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 
 from spidercast.simulator.worlds import departments, mixed, rss, run
+from topicloom.spidercast.simulator.outages import Outages
+from topicloom.spidercast.simulator.scenario import Scenario
+from topicloom.spidercast.simulator.world import World
 
 FAST = "diameters=never"
 
@@ -113,6 +117,31 @@ def test_a_trace_cuts_nodes_off_and_freezes_them(tmp_path: Path) -> None:
     split = {row["time"]: row["topics_partitioned"] for row in outcome.snapshots}
     assert split[18] > 0
     assert split[36] == 0
+    assert outcome.healed_after is not None, "a cut of a trace heals as any other"
+    assert outcome.healed_after <= 5
+
+
+def test_a_cut_of_a_trace_that_never_ends_does_not_heal(tmp_path: Path) -> None:
+    (tmp_path / "trace.csv").write_text("time,node,change\n1,n0002,cut\n2,n0002,heal\n10,n0001,cut\n")
+    outcome = run(departments(12, 4), f"trace={tmp_path / 'trace.csv'}", FAST)
+    assert outcome.healed_after is None
+
+
+def test_entry_points_lie_on_both_sides_of_two_cuts() -> None:
+    """Also where the only one across the first cut stands in the place that the second one would take."""
+    interest = mixed(60)
+    scenario = Scenario.of("spidercast", ["view=gossip", "cut=20:30,20:30", "seconds=40"], seed=1)
+    outages = Outages(World(scenario.links(interest)), interest, scenario)
+    (_, first), (_, second) = outages._cuts
+    groups: dict[tuple[bool, bool], list[int]] = {}
+    for node in range(60):
+        groups.setdefault((node in first, node in second), []).append(node)
+    assert len(groups) == 4
+    here = list(range(60))
+    for known in itertools.product(*[[nodes[0] for nodes in groups.values()]] * 3):
+        chosen = outages.both_sides(list(known), here)
+        for sides in (first, second):
+            assert len({node in sides for node in chosen}) == 2, (known, chosen)
 
 
 def test_a_trace_slows_connections_down(tmp_path: Path) -> None:

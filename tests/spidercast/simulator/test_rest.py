@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from spidercast.simulator.worlds import rss
+from topicloom.spidercast.protocol.insight import is_no_news
 from topicloom.spidercast.protocol.messages import Disconnect, Probe, TaskId
-from topicloom.spidercast.simulator.rest import _is_no_news
 from topicloom.spidercast.simulator.run import SimulationRun
 from topicloom.spidercast.simulator.scenario import Scenario
 
@@ -16,13 +16,13 @@ def test_probes_and_refused_partings_under_way_are_no_news() -> None:
     node = run.world.present(0)
     names = {topic: root[:2] for topic, root in node.roots.items()}
     assert names
-    assert _is_no_news(node, 59, Probe(names))
-    assert _is_no_news(node, 59, Probe({-1: (0, 0)})), "a topic that it does not have"
+    assert is_no_news(node, 59, Probe(names))
+    assert is_no_news(node, 59, Probe({-1: (0, 0)})), "a topic that it does not have"
     topic, (life, name) = next(iter(names.items()))
-    assert not _is_no_news(node, 59, Probe({topic: (life - 1, name)}))
-    task = node.task(TaskId.GREEDY)
+    assert not is_no_news(node, 59, Probe({topic: (life - 1, name)}))
+    task = node._tasks[TaskId.GREEDY]
     needed = [peer for peer in task.neighbors if task.needs(peer)]
     spare = [peer for peer in task.neighbors if not task.needs(peer)]
     assert needed
-    assert all(_is_no_news(node, peer, Disconnect(TaskId.GREEDY)) for peer in needed)
-    assert not any(_is_no_news(node, peer, Disconnect(TaskId.GREEDY)) for peer in spare)
+    assert all(is_no_news(node, peer, Disconnect(TaskId.GREEDY)) for peer in needed)
+    assert not any(is_no_news(node, peer, Disconnect(TaskId.GREEDY)) for peer in spare)

@@ -115,10 +115,13 @@ def test_impossible_rows_are_refused(tmp_path: Path, lines: list[str], words: st
 
 def test_connections_change_with_a_value(tmp_path: Path) -> None:
     header = "time,node,change,value"
-    changes = trace(tmp_path, "1,a,slow,20", "2,b,bandwidth,0", "3,b,leave,", header=header)
+    rows = ("1,a,slow,20", "2,b,bandwidth,0", "2,a,setup,0.5", "2,a,fifo,1", "3,b,leave,")
+    changes = trace(tmp_path, *rows, header=header)
     assert changes[3:] == [
         NodeChange(1.0, A, ChangeKind.SLOW, None, 20.0),
         NodeChange(2.0, B, ChangeKind.BANDWIDTH, None, 0.0),
+        NodeChange(2.0, A, ChangeKind.SETUP, None, 0.5),
+        NodeChange(2.0, A, ChangeKind.FIFO, None, 1.0),
         NodeChange(3.0, B, ChangeKind.LEAVE, None),
     ]
     for line, words in {
@@ -126,6 +129,8 @@ def test_connections_change_with_a_value(tmp_path: Path) -> None:
         "1,a,slow,": "slow needs a factor",
         "1,a,slow,inf": "slow needs a factor",
         "1,a,bandwidth,-1": "bandwidth needs bytes per second",
+        "1,a,setup,": "setup needs seconds until a connection is open",
+        "1,a,fifo,2": "fifo needs 1 \\(in order\\) or 0",
         "1,a,leave,3": "leave takes no value",
     }.items():
         with pytest.raises(InputError, match=words):

@@ -41,6 +41,15 @@ class OutageSummary(Summary, frozen=True):
     nodes: int
 
 
+class ConnectionsSummary(Summary, frozen=True):
+    """How often nodes were told that a connection was lost, refused or congested, or closed one."""
+
+    closed: int
+    lost: int
+    refused: int
+    congested: int
+
+
 class SimulationSummary(ResultSummary, frozen=True, kw_only=True):
     """The content of summary.json: figures of the last moment, totals of the run."""
 
@@ -79,6 +88,7 @@ class SimulationSummary(ResultSummary, frozen=True, kw_only=True):
     last_partitioned: float | None
     healed_after: float | None
     outages: list[OutageSummary]
+    connection_changes: ConnectionsSummary
     settled: bool
     simulated_seconds: float
     occurrences: int
@@ -182,6 +192,7 @@ def summarise_simulation(
         last_partitioned=split[-1]["time"] if split else None,
         healed_after=outcome.healed_after,
         outages=[OutageSummary(*one) for one in outcome.outages],
+        connection_changes=ConnectionsSummary(**outcome.connections),
         settled=outcome.settled,
         simulated_seconds=outcome.moment.time,
         occurrences=outcome.occurrences,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from topicloom.spidercast.protocol import event_rules, gossip_rules, link_rules
+from topicloom.spidercast.protocol import event_rules, gossip_rules, link_rules, root_rules
 
 TABLES = {
     "A maintenance task and one other node": link_rules.rule_table,
+    "One topic and its root": root_rules.rule_table,
     "A gossiped view and one other node": gossip_rules.rule_table,
     "One neighbor and the events of one topic": event_rules.rule_table,
 }

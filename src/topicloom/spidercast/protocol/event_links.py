@@ -41,6 +41,11 @@ class EventLinks:
         self.unread: Topics = frozenset()  # topics that the node only publishes on
         self.delivered = self.duplicates = self.late = self.repaired = self.unwanted = self.forged = 0
 
+    @property
+    def held_bytes(self) -> int:
+        """The bytes of the events that are held for others."""
+        return 0 if self._store is None else self._store.held_bytes
+
     def _allocate(self) -> EventStore:
         """Make what is needed once there are events."""
         settings = self._context.settings

@@ -13,16 +13,15 @@ from random import Random
 
 from topicloom.errors import UsageError
 from topicloom.spidercast.protocol import messages as msg
-from topicloom.spidercast.protocol.dissemination import Dissemination
 from topicloom.spidercast.protocol.goals import NodeGoals
-from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.membership import Membership
-from topicloom.spidercast.protocol.messages import EventId, Message, NodeId, Root, TaskId, Topic, Topics
+from topicloom.spidercast.protocol.messages import EventId, Message, NodeId, Root, Topic, Topics
 from topicloom.spidercast.protocol.node_messages import HANDLERS, NodeMessages
-from topicloom.spidercast.protocol.node_state import Neighbor, NodeContext
+from topicloom.spidercast.protocol.node_state import EventCounts, NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.protocol.signing import EventKeys
 from topicloom.wire.core import Close, Send
+from topicloom.wire.messages import Unknown
 
 
 class Node(NodeMessages):
@@ -52,7 +51,7 @@ class Node(NodeMessages):
 
     def start(self, now: float) -> None:
         """Begin to look for neighbors."""
-        self.running = True
+        self._running = True
         for topic in self._context.interest:
             self._dissemination.subscribed(topic, now)
         self._membership.start(now)
@@ -63,9 +62,9 @@ class Node(NodeMessages):
             self._probes.start(now)
         self._rearm()
 
-    def receive(self, peer: NodeId, message: Message, now: float) -> None:
+    def receive(self, peer: NodeId, message: Message | Unknown, now: float) -> None:
         """Handle a message from `peer`. Nothing that a peer says raises."""
-        if not self.running:
+        if not self._running:
             if type(message) is msg.Heartbeat:
                 self._context.send(peer, msg.Leave(message.task, gone=True))
             return
@@ -107,7 +106,7 @@ class Node(NodeMessages):
     def publish(self, topic: Topic, payload: bytes, now: float) -> EventId:
         """Publish on one of the node's own topics."""
         name = self._context.name
-        if not self.running:
+        if not self._running:
             raise UsageError(f"node {name}: it has left or not started; it cannot publish")
         if not isinstance(payload, bytes):
             raise UsageError(f"node {name}: a payload is bytes, not {type(payload).__name__}")
@@ -144,12 +143,12 @@ class Node(NodeMessages):
         """Tell the neighbors, and stop. The farewell is sent before the links go."""
         for task in self._tasks:
             task.leave(now)
-        self.running = False
+        self._running = False
         self._due = inf
 
     def handle_timer(self, now: float) -> None:
         """Do what is due; calling it too early does no harm."""
-        if not self.running:
+        if not self._running:
             return
         if now - self._due > self._context.settings.heartbeat:
             self._excuse_stall(now)
@@ -161,7 +160,7 @@ class Node(NodeMessages):
             roots.handle_timer(now)
         if greedy.wake <= now or greedy.beat <= now or greedy.alarm <= now:
             greedy.handle_timer(now)
-            if self.goals.adaptive:
+            if self._goals.adaptive:
                 self._adapt(now)
         if random.wake <= now or random.beat <= now or random.alarm <= now:
             random.handle_timer(now)
@@ -180,10 +179,6 @@ class Node(NodeMessages):
             self._dissemination.handle_timer(now)
             events = self._dissemination.next_timer()
         self._set_due(members, events)
-
-    def dismantle(self) -> None:
-        """Let go of the tasks, which refer to the node: then no garbage collector is needed."""
-        self._tasks = ()
 
     # -- what others may look at ------------------------------------------------------------------------
 
@@ -205,9 +200,15 @@ class Node(NodeMessages):
         return self._context.version
 
     @property
-    def events(self) -> Dissemination:
-        """Counters of events; nothing there is to be called."""
-        return self._dissemination
+    def running(self) -> bool:
+        """Whether it has started and not left."""
+        return self._running
+
+    @property
+    def event_counts(self) -> EventCounts:
+        """What became of the events that reached this node."""
+        spread = self._dissemination
+        return EventCounts(spread.duplicates, spread.repaired, spread.late, spread.held_bytes)
 
     @property
     def roots(self) -> dict[Topic, Root]:
@@ -218,16 +219,8 @@ class Node(NodeMessages):
         """Where `peer` can be reached, as far as it is known: by its own word, else by hearsay."""
         return self._context.addresses.of(peer)
 
-    def ear(self, peer: NodeId, message: msg.Heartbeat) -> Neighbor | None:
-        """Return where `receive` would note that just this heartbeat came again, if it did nothing else."""
-        known = self._tasks[message.task].neighbors.get(peer) if self.running else None
-        return known if known is not None and known.heartbeat is message else None
-
     def has_link(self, peer: NodeId) -> bool:
         return peer in self._links
-
-    def task(self, id: TaskId) -> MaintenanceTask:
-        return self._tasks[id]
 
     # -- inside -----------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.messages import EventMessage, NodeId, TaskId, Topics
 from topicloom.spidercast.protocol.node_parts import NodeParts
 from topicloom.spidercast.protocol.roots import NO_ROOTS
+from topicloom.wire.messages import Unknown
 
 
 class NodeMessages(NodeParts):
@@ -118,6 +119,10 @@ class NodeMessages(NodeParts):
             self._probes.hurry(now)
             self._due = min(self._due, self._probes.due)
 
+    def _on_unknown(self, peer: NodeId, message: Unknown, now: float) -> None:
+        if not message.newer:
+            self._close(peer, f"unknown message {message.kind}", now)
+
     def _on_dissemination(self, peer: NodeId, message: EventMessage, now: float) -> None:
         self._dissemination.receive(peer, message, now)
         self._due = min(self._due, self._dissemination.next_timer())
@@ -139,4 +144,5 @@ HANDLERS: dict[type, Callable[..., None]] = {
     msg.AskInterest: NodeMessages._on_ask_interest,
     msg.TellInterest: NodeMessages._on_tell_interest,
     msg.Probe: NodeMessages._on_probe,
+    Unknown: NodeMessages._on_unknown,
 }

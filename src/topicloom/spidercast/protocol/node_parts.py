@@ -23,15 +23,15 @@ class NodeParts(BaseCore):
     """What `Node` is made of. Without `goals.root` there are neither roots nor probes."""
 
     __slots__ = (
-        "_context", "_dissemination", "_links", "_membership", "_probes", "_roots", "_tasks", "goals",
-        "running",
+        "_context", "_dissemination", "_goals", "_links", "_membership", "_probes", "_roots", "_running",
+        "_tasks",
     )  # fmt: skip
 
     def __init__(
         self, context: NodeContext, goals: NodeGoals, membership: Callable[[NodeContext], Membership]
     ) -> None:
         super().__init__(context.effects)
-        self._context, self.goals = context, goals
+        self._context, self._goals = context, goals
         self._membership = membership(context)
         self._roots: TopicRoots | None = None
         if goals.root and goals.by_coverage:
@@ -45,7 +45,7 @@ class NodeParts(BaseCore):
         if self._roots is not None:
             self._probes = Probes(context, self._roots, self._membership)
         self._links: dict[NodeId, int] = {}  # neighbor -> how many of the tasks want it
-        self.running = False
+        self._running = False
 
     @property
     def neighbors(self) -> tuple[NodeId, ...]:
@@ -84,7 +84,7 @@ class NodeParts(BaseCore):
         for task in self._tasks:
             if task.neighbors and task.beat > urgent:
                 task.beat = urgent
-                if self.running and urgent < self._due:
+                if self._running and urgent < self._due:
                     self._due = urgent
 
     def _tell_at_once(self, now: float) -> None:
@@ -106,7 +106,7 @@ class NodeParts(BaseCore):
         self._rearm()
 
     def _give_up(self, peer: NodeId, reason: str, now: float) -> None:
-        if self.running:
+        if self._running:
             for task in self._tasks:
                 task.drop(peer, reason, now)
             self._rearm()
@@ -120,7 +120,7 @@ class NodeParts(BaseCore):
                 task.excuse(self._due, stall)
 
     def _rearm(self) -> None:
-        if self.running:  # nothing is due before `start` and after `leave`
+        if self._running:  # nothing is due before `start` and after `leave`
             self._set_due(self._membership.next_timer(), self._dissemination.next_timer())
 
     def _set_due(self, members: float, events: float) -> None:
@@ -135,18 +135,18 @@ class NodeParts(BaseCore):
     # -- adaptive K_r -----------------------------------------------------------------------------------
 
     @property
-    def would_adapt(self) -> bool:
+    def _would_adapt(self) -> bool:
         """Whether K_r should be raised (3.3.1): few links mean interests too much alike."""
         random = self._tasks[TaskId.RANDOM].goal
-        if not self.goals.adaptive or not isinstance(random, Coverage) or random.k >= MAX_KR:
+        if not self._goals.adaptive or not isinstance(random, Coverage) or random.k >= MAX_KR:
             return False
         degree = len(self._links)
-        few = degree <= self.goals.greedy if random.k == 0 else degree < len(self._context.interest)
+        few = degree <= self._goals.greedy if random.k == 0 else degree < len(self._context.interest)
         return few and degree > 0 and all(task.content for task in self._tasks)
 
     def _adapt(self, now: float) -> None:
         """Raise K_r where random links must help."""
         random = self._tasks[TaskId.RANDOM]
-        if self.would_adapt and isinstance(random.goal, Coverage):
+        if self._would_adapt and isinstance(random.goal, Coverage):
             random.goal.raise_k()
             random.interest_changed(now)

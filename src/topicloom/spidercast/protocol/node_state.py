@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from topicloom.spidercast.protocol.addresses import Addresses
 from topicloom.spidercast.protocol.answers import Answers
@@ -61,6 +61,16 @@ class NodeContext:
 
     def send(self, to: NodeId, message: Message) -> None:
         self.effects.append(Send((to,), message))
+
+
+class EventCounts(NamedTuple):
+    """Events of one node: those that came again, those that came by repair, those that came too late to
+    be delivered; and the bytes of those that it holds for others."""
+
+    duplicates: int
+    repaired: int
+    late: int
+    held_bytes: int
 
 
 class Neighbor:

@@ -11,7 +11,7 @@ from math import inf
 from random import Random
 
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
-from topicloom.spidercast.protocol.messages import NodeId, TaskId
+from topicloom.spidercast.protocol.messages import NodeId
 from topicloom.spidercast.protocol.node import Node
 
 Find = Callable[[NodeId], Node | None]
@@ -28,7 +28,7 @@ def is_at_rest(node: Node, find: Find) -> bool:
     roots = node._roots
     if roots is not None and (roots.due < inf or roots.has_news):
         return False
-    return not node.would_adapt and all(_task_rests(node, node.task(id), find) for id in TaskId)
+    return not node._would_adapt and all(_task_rests(node, task, find) for task in node._tasks)
 
 
 def _task_rests(node: Node, task: MaintenanceTask, find: Find) -> bool:
@@ -37,7 +37,7 @@ def _task_rests(node: Node, task: MaintenanceTask, find: Find) -> bool:
         # Both ends know how the other one stands: no heartbeat brings news.
         if other is None or neighbor.heartbeat is None:
             return False
-        theirs = other.task(task.id)
+        theirs = other._tasks[task.id]
         if neighbor.heartbeat is not theirs.last_word or node.name not in theirs.neighbors:
             return False
     if task.wake == inf or task.goal.asleep:
@@ -49,4 +49,4 @@ def _task_rests(node: Node, task: MaintenanceTask, find: Find) -> bool:
 
 
 def _needs(other: Node | None, task: MaintenanceTask, node: Node) -> bool:
-    return other is not None and other.task(task.id).needs(node.name)
+    return other is not None and other._tasks[task.id].needs(node.name)

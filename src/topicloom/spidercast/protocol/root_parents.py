@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from topicloom.spidercast.protocol.messages import NodeId, Root, RootNames, Roots, Topic
 from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.root_rules import RootState
 
 MOST_HOPS = 64
 HOLD = 2.0  # heartbeats for which a node without a path to a root does not believe in it again
@@ -53,6 +54,14 @@ class RootParents:
         self.number = 0
         self.due = inf  # when a doubt ends
         self.urgent = inf  # when neighbors should hear of a change at the latest
+
+    def state_of(self, topic: Topic) -> RootState:
+        """Return how this node stands to the root of a topic, in the words of `root_rules.py`."""
+        if topic not in self.table:
+            return RootState.UNWANTED
+        if topic in self._parents:
+            return RootState.FOLLOWS
+        return RootState.DOUBTS if topic in self._doubts else RootState.ITSELF
 
     def _is_passing(self, topic: Topic) -> bool:
         """Tell whether a root will surely give way to another one: nobody need hear of it."""

@@ -1,8 +1,9 @@
 """What the tables of rules share: one row, and how a table is printed.
 
 Three tables say what a node does about one other node: `link_rules.py` (a maintenance task), `event_rules.py`
-(the events of one topic) and `gossip_rules.py` (the gossiped view). The tests check every step of their runs
-against the tables, and require that every row occurs in each of its states.
+(the events of one topic) and `gossip_rules.py` (the gossiped view). A fourth one, `root_rules.py`, says whom
+a node names as the root of a topic. The tests check every step of their runs against the tables, and require
+that every row occurs in each of its states.
 """
 
 from __future__ import annotations

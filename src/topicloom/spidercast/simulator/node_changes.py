@@ -31,6 +31,8 @@ class ChangeKind(Enum):
     HEAL = "heal"
     SLOW = "slow"
     BANDWIDTH = "bandwidth"
+    SETUP = "setup"
+    FIFO = "fifo"
 
 
 BARE = (
@@ -42,16 +44,21 @@ BARE = (
     ChangeKind.HEAL,
 )
 """Changes that name no topics. CUT: the node reaches nobody, until HEAL; FREEZE: it is paused, until THAW."""
-VALUED = (ChangeKind.SLOW, ChangeKind.BANDWIDTH)
-"""Changes of a node's connections, with a value: SLOW: messages to and from it take so many times as long;
-BANDWIDTH: bytes per second (0: no limit)."""
+VALUED = {
+    ChangeKind.SLOW: (1, inf, "a factor of at least 1"),
+    ChangeKind.BANDWIDTH: (0, inf, "bytes per second (0: no limit)"),
+    ChangeKind.SETUP: (0, inf, "seconds until a connection is open"),
+    ChangeKind.FIFO: (0, 1, "1 (in order) or 0 (not)"),
+}
+"""Changes of a node's connections, with a value: the least and the largest one, and what it must be. SLOW:
+messages to and from it take so many times as long."""
 
 
 class NodeChange(NamedTuple):
     """At `time` (seconds), `kind` happens to `node`.
 
     `topics` are all that a joining node wants, those subscribed to or unsubscribed from, or the one that is
-    published on; None for changes that name none. `value` belongs to SLOW and BANDWIDTH.
+    published on; None for changes that name none. `value` belongs to those of `VALUED`.
     """
 
     time: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple
@@ -77,8 +77,10 @@ class Outages:
 
     @property
     def healed(self) -> float | None:
-        """When the last cut ends; None without a cut."""
-        return max((fault.end for fault, _ in self._cuts), default=None)
+        """When the last cut ends, also of those that a trace makes; infinite if it never does, None without
+        a cut."""
+        planned = [fault.end for fault, _ in self._cuts]
+        return max(planned + [one.end for one in self._traced if one.kind == "cut"], default=None)
 
     @property
     def last_end(self) -> float:
@@ -113,22 +115,38 @@ class Outages:
             cuts.remove(self._alone.pop(node))
 
     def reshape(self, node: int, kind: ChangeKind, value: float) -> None:
-        """Change the speed or the bandwidth of a node's connections, as a trace says."""
+        """Change how a node's connections behave, as a trace says."""
         shape = self._world.shape
         assert shape is not None, "a scenario whose trace has such rows shapes its links"
         if kind is ChangeKind.SLOW:
             shape.slow[node] = value
+        elif kind is ChangeKind.SETUP:
+            shape.setups[node] = value
+        elif kind is ChangeKind.FIFO:
+            (shape.ordered.add if value else shape.ordered.discard)(node)
         else:
             shape.narrow[node] = value or inf
 
     def both_sides(self, known: list[int], here: Sequence[int]) -> list[int]:
         """Return the entry points of a node with one on each side of every cut, as far as there are any."""
         for number, (_, sides) in enumerate(self._cuts):
-            if known and len({node in sides for node in known}) == 1:
-                across = [node for node in here if (node in sides) != (known[0] in sides)]
-                if across:
-                    known[number % len(known)] = across[known[0] % len(across)]
+            if not known or _spans(known, sides):
+                continue
+            across = [node for node in here if (node in sides) != (known[0] in sides)]
+            if across:
+                other = across[known[0] % len(across)]
+                spanned = [before for _, before in self._cuts[:number] if _spans(known, before)]
+                # In the place of one that no earlier cut needs.
+                places = [(number + turn) % len(known) for turn in range(len(known))]
+                tried = [[*known[:place], other, *known[place + 1 :]] for place in places]
+                fit = (nodes for nodes in tried if all(_spans(nodes, before) for before in spanned))
+                known = next(fit, tried[0])
         return known
+
+
+def _spans(nodes: Iterable[int], sides: Mapping[int, bool]) -> bool:
+    """Tell whether there are nodes on both sides of a cut."""
+    return len({node in sides for node in nodes}) == 2
 
 
 def _do(action: Callable[[Any], object], what: Any, now: float) -> None:

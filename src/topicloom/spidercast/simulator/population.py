@@ -111,7 +111,7 @@ class Population:
                 world.thaw(node)
             case ChangeKind.CUT | ChangeKind.HEAL:
                 self.outages.cut_off(node, change.kind is ChangeKind.CUT, world.now)
-            case ChangeKind.SLOW | ChangeKind.BANDWIDTH:
+            case ChangeKind.SLOW | ChangeKind.BANDWIDTH | ChangeKind.SETUP | ChangeKind.FIFO:
                 self.outages.reshape(node, change.kind, change.value)
             case ChangeKind.PUBLISH:
                 world.publish(node, topics[0], self.subscribers(topics[0]))
@@ -158,7 +158,7 @@ class Population:
         """Do what leaving and crashing have in common."""
         self.departures += 1
         del self.joined[node]
-        spread = self._world.present(node).events
+        spread = self._world.present(node).event_counts
         self.duplicates += spread.duplicates
         self.repaired += spread.repaired
         self.late += spread.late

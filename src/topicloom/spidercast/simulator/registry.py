@@ -28,6 +28,10 @@ _WORLD = {
     "setup": Parameter("seconds until a connection is open", default=0.0, least=0),
     "bandwidth": Parameter("bytes per second of a connection; 0: no limit", default=0.0, least=0),
     "slow": Parameter("nodes whose messages take longer, both ways", form="SHARE:FACTOR"),
+    "reset": Parameter(
+        "connections of a crashed node break at once, and none to it can be opened; else silence",
+        default=False,
+    ),
     "life": Parameter("mean seconds until a node leaves; 0: nobody leaves", default=0.0, least=0),
     "off": Parameter("mean seconds until it comes back; 0: a quarter of life", default=0.0, least=0),
     "crash": Parameter("share of departures without LEAVE", default=0.0, least=0, most=1),

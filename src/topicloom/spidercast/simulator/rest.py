@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from topicloom.spidercast.protocol.messages import Disconnect, Heartbeat, NodeId, Probe, Topic
+from topicloom.spidercast.protocol.insight import is_no_news
+from topicloom.spidercast.protocol.messages import NodeId, Topic
 from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.rest import is_at_rest
 from topicloom.spidercast.simulator.world import World
@@ -24,7 +25,7 @@ class RestWatch:
         Only where no message is lost and all take the same time: otherwise any heartbeat may be missed.
         """
         world, left = self._world, self._left
-        if not world.is_steady:
+        if not world.is_steady or world.connections.pending:
             return False
         at_once = not left
         left = self._left = left or [number for number, _ in world.here()]
@@ -49,19 +50,7 @@ class RestWatch:
     def _is_known(self, receivers: Iterable[NodeId], sender: NodeId, message: object) -> bool:
         """Tell whether a message under way changes nothing at any of its receivers."""
         nodes = [self._world.find(receiver) for receiver in receivers]
-        return all(node is not None and _is_no_news(node, sender, message) for node in nodes)
-
-
-def _is_no_news(node: Node, sender: NodeId, message: object) -> bool:
-    """Tell whether a node expects just this: a heartbeat that it knows, roots that it names itself, or a
-    request to part from a node that it needs."""
-    if isinstance(message, Heartbeat):
-        neighbor = node.task(message.task).neighbors.get(sender)
-        return neighbor is not None and neighbor.heartbeat is message
-    if isinstance(message, Probe):
-        mine = node.roots
-        return all(topic not in mine or mine[topic][:2] == root for topic, root in message.roots.items())
-    return isinstance(message, Disconnect) and node.task(message.task).needs(sender)
+        return all(node is not None and is_no_news(node, sender, message) for node in nodes)
 
 
 def _name_one_root_each(nodes: Iterable[Node]) -> bool:

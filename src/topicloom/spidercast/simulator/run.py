@@ -15,6 +15,7 @@ from topicloom.base.seeds import stream_key
 from topicloom.errors import UsageError
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.interest import Interest
+from topicloom.spidercast.simulator.connections import WORDS as CONNECTION_WORDS
 from topicloom.spidercast.simulator.outages import Outage
 from topicloom.spidercast.simulator.population import Population
 from topicloom.spidercast.simulator.rest import QuietWatch, RestWatch
@@ -49,6 +50,7 @@ class SimulationOutcome:
     healed_after: float | None = None  # seconds from the end of the last cut until no topic was split
     outages: list[Outage] = field(default_factory=list)
     crash_times: list[float] = field(default_factory=list)
+    connections: dict[str, int] = field(default_factory=dict)  # how often nodes heard what of them
     links: tuple[LinkChange, ...] = ()  # what changed from snapshot to snapshot, of few enough nodes
 
 
@@ -60,7 +62,7 @@ class SimulationRun:
     ) -> None:
         self._interest, self._scenario = interest, scenario
         self._threads, self._progress = threads, progress
-        self.world = World(scenario.links(interest))
+        self.world = World(scenario.links(interest), reset=scenario.values["reset"])
         self.population = Population(self.world, interest, scenario)
         self._publishing = Random(stream_key(scenario.seed, "simulate", "publish"))
         self._snapshots: list[dict[str, Any]] = []
@@ -90,6 +92,7 @@ class SimulationRun:
             self._healed_after,
             self.population.outages.all,
             self.population.crash_times,
+            {word: world.connections.told[word] for word in CONNECTION_WORDS},
             tuple(self._links),
         )
 
@@ -191,7 +194,7 @@ class SimulationRun:
     def _counts(self) -> dict[str, Any]:
         """Return the running totals at this moment."""
         counters, people = self.world.counters, self.population
-        here = [node.events for _, node in self.world.here()]
+        here = [node.event_counts for _, node in self.world.here()]
         hops = sorted(counters.hops.items())
         spread = {
             name: getattr(people, name) + sum(getattr(part, name) for part in here)

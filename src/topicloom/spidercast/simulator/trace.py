@@ -16,9 +16,10 @@ def read_trace(path: str | Path, interest: Interest) -> list[NodeChange]:
     """Return all changes of a trace in order of time, first a JOIN at time 0 of each node on from the start.
 
     The file is CSV with the header `time,node,change` and, as needed, `topics` (separated by `|`; a field
-    that is itself the name of a topic is that topic) and `value` (of `slow` and `bandwidth`). A node whose
-    first row is `join` is off until then; all others are on from time 0. A join without topics takes those of
-    the node in the interest. Rows must be in order of time; impossible changes are refused.
+    that is itself the name of a topic is that topic) and `value` (of `slow`, `bandwidth`, `setup` and
+    `fifo`). A node whose first row is `join` is off until then; all others are on from time 0. A join without
+    topics takes those of the node in the interest. Rows must be in order of time; impossible changes are
+    refused.
     """
     reader = _TraceReader(interest)
     changes = [reader.change(row) for row in read_rows(path, COLUMNS, ("topics", "value"))]
@@ -69,8 +70,8 @@ class _TraceReader:
             value = float(row["value"])
         except ValueError:
             value = -1.0
-        if not isfinite(value) or value < (1 if kind is ChangeKind.SLOW else 0):
-            need = "a factor of at least 1" if kind is ChangeKind.SLOW else "bytes per second (0: no limit)"
+        least, most, need = VALUED[kind]
+        if not isfinite(value) or not least <= value <= most:
             raise row.wrong(f"{kind.value} needs {need} in the column 'value', not {row['value']!r}")
         return value
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from topicloom.simulation.links import Links
 from topicloom.simulation.loop import Loop
 from topicloom.simulation.repeats import Repeats
+from topicloom.spidercast.protocol.insight import dismantle, ear_of
 from topicloom.spidercast.protocol.messages import (
     Event,
     EventId,
@@ -22,7 +23,8 @@ from topicloom.spidercast.protocol.messages import (
 )
 from topicloom.spidercast.protocol.node import Node
 from topicloom.spidercast.protocol.node_state import Neighbor
-from topicloom.wire.core import Deliver, Effect, LinkDown, LinkUp, Send
+from topicloom.spidercast.simulator.connections import Connections
+from topicloom.wire.core import Close, Deliver, Effect, LinkDown, LinkUp, Send
 
 # The messages that exist because of published events; all others are control messages.
 EVENT_MESSAGES: tuple[type, ...] = (Event, Have, Want, Graft, Prune)
@@ -98,20 +100,29 @@ class Counters:
 class World(Loop[Node]):
     """Nodes by number, and what they have done so far."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, *, reset: bool = False) -> None:
         super().__init__(links, self._carry_out_of, Repeats(Heartbeat, _task_of, _ear_of))
         self.counters = Counters()
+        self.connections = Connections(self, links.delay, reset=reset)
+        self._watches = reset or links.shape is not None  # whether connections matter for what is sent
 
     def leave(self, number: int) -> None:
         """Let a node tell its neighbors that it leaves, and remove it."""
         self.tell(number, lambda node: node.leave(self.now))
-        self.remove(number).dismantle()
+        dismantle(self.remove(number))
+        self.connections.left(number)
 
     def crash(self, number: int) -> None:
         """Remove a node without a word; its ends of its links end with it, the others when noticed."""
         node = self.remove(number)
         self.counters.links_ended += len(node.neighbors)
-        node.dismantle()
+        self.connections.crashed(number, node.neighbors)
+        dismantle(node)
+
+    def thaw(self, name: NodeId) -> None:
+        """Let a frozen node go on; it hears what became of its connections too."""
+        super().thaw(name)
+        self.connections.thawed(name)
 
     def publish(self, number: int, topic: int, expected: set[int], payload: bytes = b"") -> None:
         """Let a node publish an event that `expected` must get."""
@@ -125,12 +136,18 @@ class World(Loop[Node]):
             if type(effect) is Send:
                 counters.messages[type(effect.message)] += len(effect.to)
                 counters.lost += self.send(number, effect.to, effect.message)
+                if self._watches:
+                    self.connections.sent(number, effect.to)
             elif type(effect) is Deliver:
                 counters.deliver(number, effect.event.id, effect.hops, self.now)
             elif type(effect) is LinkUp:
                 counters.links_made += 1
             elif type(effect) is LinkDown:
                 counters.links_ended += 1
+                if self._watches:
+                    self.connections.released(number, effect.peer)
+            elif type(effect) is Close:
+                self.connections.close(number, effect.peer)
 
 
 def _task_of(message: Heartbeat) -> int:
@@ -139,4 +156,4 @@ def _task_of(message: Heartbeat) -> int:
 
 def _ear_of(core: object, sender: NodeId, message: Heartbeat) -> Neighbor | None:
     """Return where a node notes this heartbeat, if it expects it."""
-    return core.ear(sender, message) if type(core) is Node else None
+    return ear_of(core, sender, message) if type(core) is Node else None
