@@ -40,7 +40,7 @@ OPEN = {
 }
 KEYS = {
     "kind", "nodes", "links", "accounts", "topics", "connections_per_node_max", "backups",
-    "hops_max", "hops_overlay", "renamed", "out", "files",
+    "hops_max", "hops_overlay", "renamed", "remarks", "out", "files",
 }  # fmt: skip
 
 

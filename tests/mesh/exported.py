@@ -11,7 +11,7 @@ import pyarrow as pa
 from topicloom.mesh.kinds.registry import KINDS, find_running
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshTopic
-from topicloom.mesh.plan.request import Request
+from topicloom.mesh.plan.request import ExportFigures, Request
 from topicloom.mesh.run.adapter import BrokerAdapter
 from topicloom.mesh.run.lifecycle import RunOutcome, run_mesh
 from topicloom.mesh.run.running_mesh import RunSettings
@@ -34,14 +34,26 @@ def export_mesh(
     **options: Any,
 ) -> Mesh:
     """Export an overlay; `wanted` has the nodes, one letter each, of every topic."""
+    write_files(kind, folder, wanted, edges, roles, **options)
+    return read_mesh(folder)
+
+
+def write_files(
+    kind: str,
+    folder: Path,
+    wanted: Mapping[str, str],
+    edges: Iterable[str],
+    roles: Mapping[str, str] | None = None,
+    **options: Any,
+) -> ExportFigures:
+    """Do the same, and return what an export tells."""
     interest = interest_of(wanted, roles)
     number = {name: place for place, name in enumerate(interest.node_ids.to_pylist())}
     overlay = Overlay.from_edges(
         interest.node_ids, *zip(*(sorted((number[u], number[v])) for u, v in edges), strict=True)
     )
     folder.mkdir()
-    KINDS[kind].write(Request(interest, overlay, **options), folder)
-    return read_mesh(folder)
+    return KINDS[kind].write(Request(interest, overlay, **options), folder)
 
 
 def interest_of(wanted: Mapping[str, str], roles: Mapping[str, str] | None = None) -> Interest:

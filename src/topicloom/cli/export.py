@@ -10,6 +10,7 @@ import typer
 
 from topicloom.base.counts import counted
 from topicloom.cli.console import Screen
+from topicloom.cli.option_names import in_options
 from topicloom.cli.options import EdgeReadingOptions, ReadingOptions, SparkOptions
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.export import (
@@ -231,6 +232,7 @@ def _told(summary: ExportSummary) -> list[str]:
             "which clients must use: "
             f"{topic[:40]!r} is {name[:60]}; manifest.json has them all"
         )
+    lines.extend(map(in_options, summary.remarks))
     what = f"; next: topicloom run {kind} {out} --messages 100" if kind in runnable() else ""
     lines.append(f"written to {out}: {counted(len(summary.files), 'file')}{what}")
     return lines

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from brokers_present import needs_mosquitto, needs_nats, needs_zenoh
-from mesh.exported import export_mesh
+from mesh.exported import export_mesh, write_files
 from topicloom.base.summaries import plain
 from topicloom.errors import UsageError
 from topicloom.mesh.jobs.run import RunSummary, run_folder
@@ -64,12 +64,9 @@ def test_what_brokers_retain_is_part_of_every_proof(tmp_path: Path, monkeypatch:
 
 
 def test_topics_whose_retained_values_may_swap_are_told(tmp_path: Path) -> None:
-    told: list[str] = []
-    export_mesh("mosquitto", tmp_path / "mesh", WANTED, EDGES, ROLES, notice=told.append)
-    assert [text for text in told if text.startswith("2 topics have several publishers")]
-    told.clear()
-    export_mesh("mosquitto", tmp_path / "one", {"x": "ab"}, ["ab"], {"x": "Ab"}, notice=told.append)
-    assert told == []
+    several = write_files("mosquitto", tmp_path / "mesh", WANTED, EDGES, ROLES)
+    assert [text.startswith("2 topics have several publishers") for text in several.remarks] == [True]
+    assert write_files("mosquitto", tmp_path / "one", {"x": "ab"}, ["ab"], {"x": "Ab"}).remarks == ()
 
 
 @needs_mosquitto

@@ -77,6 +77,7 @@ class ExportSummary(Summary, frozen=True, kw_only=True):
     hops_max: int | None
     hops_overlay: int | None
     renamed: dict[str, str]
+    remarks: tuple[str, ...]
     out: str
     files: list[str]
 

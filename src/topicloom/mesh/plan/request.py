@@ -66,3 +66,4 @@ class ExportFigures:
     hops_max: int | None = None  # of a message between two subscribers; None: no mesh
     hops_overlay: int | None = None  # what the overlay would allow
     renamed: Mapping[str, str] = field(default_factory=dict)  # topics that brokers call otherwise, and how
+    remarks: tuple[str, ...] = ()  # what does not hold of these files, and what would mend it

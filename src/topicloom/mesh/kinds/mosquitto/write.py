@@ -56,12 +56,10 @@ IN_FLIGHT = ("max_inflight_messages 0", "max_inflight_bytes 1000000")
 
 def export_mosquitto(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
-    figures = write_planned(request, folder, LAYOUT)
-    _tell_publishers(request)
-    return figures
+    return replace(write_planned(request, folder, LAYOUT), remarks=_remarks(request))
 
 
-def _tell_publishers(request: Request) -> None:
+def _remarks(request: Request) -> tuple[str, ...]:
     """Tell of topics whose retained values nobody can vouch for."""
     roles = roles_of(request.interest)
     topics: list[str] = request.interest.topic_ids.to_pylist()
@@ -70,11 +68,13 @@ def _tell_publishers(request: Request) -> None:
     for topic, subscribers in every.items():
         publishers = roles[topic].publishers if topic in roles else None
         several += (subscribers if publishers is None else len(publishers)) > 1 and subscribers > 1
-    if several:
-        request.notice(
-            f"{counted(several, 'topic has', 'topics have')} several publishers: their retained values may "
-            "swap between brokers after a cut; name the publishers in a column `role`"
-        )
+    if not several:
+        return ()
+    told = counted(several, "topic has", "topics have")
+    return (
+        f"{told} several publishers: their retained values may swap between brokers after a cut; name the "
+        "publishers in a column `role`",
+    )
 
 
 def shape_of(request: Request) -> MeshShape:

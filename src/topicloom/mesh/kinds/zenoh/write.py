@@ -7,6 +7,7 @@ one path, and it stays among the subscribers of the topic; so each class is a ne
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -45,9 +46,10 @@ PATHS = "A relative path begins at the folder that the router is started in."
 def export_zenoh(request: Request, folder: Path) -> ExportFigures:
     """Fill the folder; return the figures of the mesh."""
     _refuse_addresses(request)
+    figures = write_planned(request, folder, LAYOUT)
     if request.logins and request.tls is None:
-        request.notice(f"{LIMIT}; give `tls` against that")
-    return write_planned(request, folder, LAYOUT)
+        return replace(figures, remarks=(f"{LIMIT}; give `tls` against that",))
+    return figures
 
 
 def render(plan: MeshPlan, request: Request) -> tuple[dict[str, str], list[str]]:
