@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import Figure, Options, Row, attempt, checked, json_of, run_command, topicloom_command
-from benchmarks.rollout_bound import fewest_changed
+from benchmarks.rollout_bound import fewest_changed, fewest_restarted
 from topicloom.mesh.model.manifest import read_mesh
 
 TITLE = "roll-outs"
@@ -53,10 +53,11 @@ def _cells(options: Options, example: str, kind: str, more: tuple[str, ...], ask
         "different ones, mean": f"{sum(len(_different(found)) for found, _ in draws) / DRAWS:.1f}",
         "of them reloaded only": f"{sum(_reloaded(found) for found, _ in draws) / DRAWS:.1f}",
     }
-    if kind == "nats" and more:
-        old = read_mesh(folder)
-        for label, backups in (("must change", True), ("must change without backups", False)):
-            least = [fewest_changed(old, after, backups=backups) for _, after in draws]
+    bound = fewest_restarted if kind == "mosquitto" else fewest_changed
+    if kind == "mosquitto" or (kind == "nats" and more):
+        old, what = read_mesh(folder), "must change" if more else "must restart"
+        for label, backups in ((what, True), (f"{what} without backups", False)):
+            least = [bound(old, after, backups=backups) for _, after in draws]
             cells[label] = f"{sum(least) / DRAWS:.1f} ({min(least)} to {max(least)})"
     return cells
 

@@ -1,8 +1,10 @@
-"""Fewest NATS servers whose files must change for a new interest, whatever a planner does.
+"""Fewest brokers whose files must change for a new interest, whatever a planner does.
 
-A program of zeros and ones: which files change, and which account each topic is in. It demands only what no
-plan can do without, so the true number may be higher. What links carry does not stand in files without
-logins, so links that stay carry what both of their ends want in the account.
+Programs of zeros and ones: which files change, and for NATS which account each topic is in. They demand only
+what no plan can do without, so the true number may be higher.
+
+NATS. What links carry does not stand in files without logins, so links that stay carry what both of their
+ends want in the account.
 
 - A subscriber whose file has no account of that name changes.
 - Where the links of an account that lie within the subscribers of a topic leave it in several components,
@@ -11,6 +13,13 @@ logins, so links that stay carry what both of their ends want in the account.
   pass through servers that do not want it: one of those who dial the links of this way changes.
 - A link with a backup that does not want a topic of the link changes its dialer: nothing but a new file takes
   the backup away. (`backups=False` leaves this out: the bound for links without backups.)
+
+Mosquitto. What a link carries stands in the file of its dialer. With logins these are the brokers to restart.
+
+- Who dials a link of a topic that one of its ends (or backups) does not want any more changes.
+- Where the links that are left of a topic do not join those who want it, one of these changes: somebody
+  dials a new link.
+- A broker that comes gets a file, and one that goes is stopped.
 """
 
 from __future__ import annotations
@@ -23,7 +32,7 @@ import numpy as np
 from topicloom.base.progress import SILENT
 from topicloom.base.solver.integer_program import ProgramRows, minimise
 from topicloom.base.solver.linear_program import Budget
-from topicloom.mesh.model.mesh import Mesh
+from topicloom.mesh.model.mesh import Mesh, components_of, neighbors_by_topic
 
 SECONDS = 60.0
 Neighbors = Mapping[str, list[tuple[str, str]]]  # of each node in one account: (the other end, who dials)
@@ -45,8 +54,37 @@ def fewest_changed(old: Mesh, wanted: Mapping[str, set[str]], *, backups: bool =
         for choice, account in zip(choices, (*old.accounts, None), strict=True):
             for some in _changed(old, own, accounts, account, near, backups=backups):
                 rows.append(({**{number[node]: 1.0 for node in some}, choice: -1.0}, 0.0))
+    return _solved(rows, columns, len(number))
+
+
+def fewest_restarted(old: Mesh, wanted: Mapping[str, set[str]], *, backups: bool = True) -> int:
+    """Return how many Mosquitto brokers must dial otherwise, come or go at least; `wanted` by topic."""
+    before, after = {node.name for node in old.nodes}, set().union(*wanted.values())
+    must = before ^ after
+    kept: list[tuple[str, str, list[str]]] = []
+    for link in old.links:
+        stays = [
+            topic
+            for topic in link.topics
+            if {link.dialer, link.acceptor, *(link.backups if backups else ())} <= wanted.get(topic, set())
+        ]
+        if len(stays) < len(link.topics):
+            must.add(link.dialer)
+        # A backup may go and the link stay: that is a change of the same file.
+        ends = {link.dialer, link.acceptor}
+        kept.append((link.dialer, link.acceptor, [t for t in link.topics if ends <= wanted.get(t, set())]))
+    near = neighbors_by_topic(kept)
+    split = [own for topic, own in wanted.items() if len(components_of(sorted(own), near.get(topic, {}))) > 1]
+    number = {node: at for at, node in enumerate(sorted(before | after))}
+    sets = [*({node} for node in must), *split]
+    rows = [({number[node]: 1.0 for node in own}, 1.0) for own in sets]
+    return _solved(rows, len(number), len(number)) if rows else 0
+
+
+def _solved(rows: list[tuple[dict[int, float], float]], columns: int, counted: int) -> int:
+    """Return a bound of the program: the fewest ones among the first columns that are counted."""
     costs = np.zeros(columns)
-    costs[: len(number)] = 1.0
+    costs[:counted] = 1.0
     ones = np.ones(columns)
     entries = [(at, column, value) for at, (row, _) in enumerate(rows) for column, value in row.items()]
     program = ProgramRows(

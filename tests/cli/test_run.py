@@ -166,3 +166,16 @@ def _with_folder_of(children: list[psutil.Process]) -> list[int]:
         and "topicloom-run-" in (one.info["cwd"] or "")
         and one.info["ppid"] in (1, os.getpid())
     ]
+
+
+def test_a_message_missing_at_rest_is_not_called_doubled_or_lost_on_the_way() -> None:
+    """It said that messages came twice or were lost on topics that should not be touched."""
+    from topicloom.cli.run_rollout import _told
+    from topicloom.mesh.run.rollout_play import PlayedRollout
+
+    counts = dict.fromkeys(("states", "restarted", "reloaded", "published", "delivered", "duplicates"), 0)
+    played = PlayedRollout(
+        kind="nats", turned_back=False, nodes=2, **counts, lost=0, lost_unplanned=0, missing=1,
+        unplanned=[], seconds=1.0, exact_at_the_end=True, exact=False,
+    )  # fmt: skip
+    assert _told(played) == "NOT as planned: messages were missing although no broker was away"

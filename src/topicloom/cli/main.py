@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
@@ -19,6 +20,7 @@ from topicloom.version import __version__
 DEBUG = "TOPICLOOM_DEBUG"
 PATIENCE = 3.0  # seconds that processes of ours get to end after an interrupt
 INTERRUPTED = 130
+LONGEST, SHOWN = 1000, 100  # characters of a word in a message: more than this are shortened to that
 COMMANDS = (
     "generate", "inspect", "build", "improve", "verify", "measure", "compare", "explain", "simulate",
     "export", "run", "mesh", "content", "report", "reproduce", "demo", "example", "pack", "warm",
@@ -115,5 +117,7 @@ def _usage(error: TyperException) -> str:
 
 
 def _complain(sentence: str, code: int) -> int:
-    sys.stderr.write(f"topicloom: {sentence}\n")
+    # A word of a file may have a million characters; nobody reads them.
+    plain = re.sub(rf"\S{{{LONGEST},}}", lambda word: f"{word[0][:SHOWN]}...{word[0][-SHOWN:]}", sentence)
+    sys.stderr.write(f"topicloom: {plain}\n")
     return code

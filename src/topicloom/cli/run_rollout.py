@@ -43,6 +43,8 @@ def _figures(played: PlayedRollout) -> list[tuple[str, str]]:
 def _told(played: PlayedRollout) -> str:
     if not played.exact_at_the_end:
         return "NOT exact when it was done"
+    if played.missing and not (played.duplicates or played.lost_unplanned):
+        return "NOT as planned: messages were missing although no broker was away"
     if not played.exact:
         named = f": {', '.join(played.unplanned)}" if played.unplanned else ""
         return f"NOT as planned: messages came twice or were lost on topics that should not be touched{named}"

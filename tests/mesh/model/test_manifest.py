@@ -13,6 +13,7 @@ from topicloom.errors import InputError
 from topicloom.mesh.model.manifest import (
     SECRETS,
     check_export_out,
+    check_whole,
     edited_files,
     read_mesh,
     write_manifest,
@@ -20,11 +21,12 @@ from topicloom.mesh.model.manifest import (
 )
 from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 
+PORTS = {"client": 4222, "leaf": 7422, "monitor": 8222}
 MESH = Mesh(
     kind="nats",
     nodes=(
-        MeshNode("a/1", "127.0.0.1", {"client": 4222}, ("a_1.conf",)),
-        MeshNode("b\n", "::1", {"client": 4223}, ("b.conf",), user="ann"),
+        MeshNode("a/1", "127.0.0.1", PORTS, ("a_1.conf",)),
+        MeshNode("b\n", "::1", PORTS, ("b.conf",), user="ann"),
     ),
     links=(MeshLink("b~a", "b\n", "a/1", ("x", ""), "A0"),),
     topics=(MeshTopic("", "%-", ("a/1", "b\n"), "A0"), MeshTopic("x", "x", ("a/1", "b\n"), "A0")),
@@ -102,6 +104,8 @@ def _set(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
         (_set("links", 0, "backups", value=["b\n"]), "links: 'b~a' dials its own end"),
         (_set("links", 0, "topics", value=["y"]), "carries 'y', which is not among the topics"),
         (_set("links", 0, "account", value="A1"), "links: 'b~a' has account 'A1'"),
+        (_set("links", 0, "account", value=None), "links: 'b~a' has account None"),
+        (_set("topics", 1, "account", value=None), "carries 'x', a topic of another account"),
         (_set("nodes", 0, "ports", "client", value=0), "nodes: a port of 'a/1' is not from 1 to 65535"),
         (_set("nodes", 0, "ports", "client", value="x"), "at `$.nodes[0].ports[...]`"),
         (_set("nodes", 0, "configs", value=["../up.conf"]), "'../up.conf', which is no name of a"),
@@ -118,6 +122,20 @@ def _set(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
         (_set("topics", 0, "account", value="A9"), "topics: '' has account 'A9'"),
         (_set("topics", 0, "name", value="x"), "topics (name) has 'x' twice"),
         (_set("topics", 0, "topic", value="x"), "topics has 'x' twice"),
+        (_set("nodes", 0, "configs", value=[]), "nodes: 'a/1' has no configs"),
+        (_set("nodes", 0, "configs", value=["secrets.json"]), "'secrets.json', which is no name of a"),
+        (_set("nodes", 0, "configs", value=["a\nplugin x"]), "'a\\nplugin x', which is no name of a"),
+        (_set("nodes", 0, "configs", value=["a" * 201]), "which is no name of a"),
+        (_set("nodes", 0, "ports", "leaf", value=None), "nodes: ports of 'a/1' has no 'leaf'"),
+        (_set("nodes", 0, "ports", "link", value=1), "nodes: ports of 'b\\n' has no 'link'"),
+        (_set("nodes", 0, "host", value="h\nplugin x"), "host 'h\\nplugin x', which is no host"),
+        (_set("nodes", 1, "user", value="u\nacl"), "user 'u\\nacl', which is no user"),
+        (_set("links", 0, "name", value="l\nplugin x"), "links: 'l\\nplugin x' is no name of a link"),
+        (_set("accounts", value=["A0", "B\n"]), "accounts: 'B\\n' is no name of an account"),
+        (_set("topics", 1, "name", value="x\nplugin x"), "name 'x\\nplugin x', which no broker takes"),
+        (_set("topics", 1, "example", value="x\0"), "name 'x\\x00', which no broker takes"),
+        (_set("options", "durable", value="many"), "options: 'durable' is 'many', which no export writes"),
+        (_set("options", "tls_at", value="/c\nplugin x"), "which no export writes"),
     ],
 )
 def test_broken_manifests_are_refused_by_field(
@@ -131,6 +149,21 @@ def test_broken_manifests_are_refused_by_field(
         read_mesh(folder)
     assert words in str(refused.value)
     assert str(path) in str(refused.value)
+
+
+def test_a_key_that_is_there_twice_is_refused(folder: Path) -> None:
+    """The last one counted without a word, whatever stood in the first."""
+    path = folder / "manifest.json"
+    path.write_text(path.read_text().replace('"kind":', '"kind": "mosquitto", "kind":', 1))
+    with pytest.raises(InputError, match="has the key 'kind' twice in one object"):
+        read_mesh(folder)
+
+
+def test_a_folder_without_one_of_its_files_is_not_whole(folder: Path) -> None:
+    check_whole(folder)
+    (folder / "b.conf").unlink()
+    with pytest.raises(InputError, match="file 'b.conf' is not in the folder"):
+        check_whole(folder)
 
 
 @pytest.mark.parametrize(

@@ -24,3 +24,12 @@ def test_backups_that_turn_a_topic_of_one_publisher_around_are_given_up() -> Non
     assert BOTH not in directions_of(found).values() and not any(link.backups for link in found.links)
     assert keep_one_way(mesh("a")) == mesh("a"), "away from a, wherever d is"
     assert keep_one_way(mesh("a", "d")) == mesh("a", "d"), "both ways it goes anyway"
+
+
+def test_without_backups_there_is_nothing_to_give_up() -> None:
+    """GossipSub has every edge of the overlay, so a topic of one publisher comes round both ways."""
+    ends = ("ba", "cb", "ac", "dc")
+    links = tuple(MeshLink(f"{one}~{other}", one, other, ("x",)) for one, other in ends)
+    ring = Mesh("gossipsub", (), links, (MeshTopic("x", "x", tuple("abcd"), publishers=("d",)),), ())
+    assert BOTH in directions_of(ring).values(), "no case"
+    assert keep_one_way(ring) == ring

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from topicloom.errors import InputError, UsageError
 from topicloom.mesh.jobs.audit import audit_folder
 from topicloom.mesh.jobs.rollout import NewInterest, RolloutOptions, old_edges, plan_rollout
 from topicloom.mesh.model.manifest import read_mesh
-from topicloom.mesh.model.mesh import Mesh, MeshLink
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshNode, MeshTopic
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.plan.hosts import Place
 from topicloom.mesh.rollout.new_mesh import files_by_node, stems_of
@@ -200,6 +201,40 @@ def test_what_both_have_is_what_closes_no_loop() -> None:
     turned = middle(mesh("ba", "cb"), mesh("ba", "ca"))
     assert {link.name for link in turned.links} == {"b~a", "c~b"}, "c drops one and dials the other at once"
     assert middle(mesh("ba"), mesh("ab")).links == (), "dialled by both ends it would carry all twice"
+
+
+def test_a_broker_of_the_first_phase_has_its_last_file_at_once() -> None:
+    """b must let a and c go before a dials c; what it dials besides needs no second restart."""
+    old = Mesh(
+        "mosquitto",
+        tuple(MeshNode(node, "127.0.0.1", {}, ()) for node in "abcd"),
+        (MeshLink("b~a", "b", "a", ("t",)), MeshLink("b~c", "b", "c", ("t",))),
+        (MeshTopic("s", "s", ("c", "d")), MeshTopic("t", "t", ("a", "b", "c"))),
+        tuple("abcd"),
+    )
+    last = MeshLink("b~d", "b", "d", ("s",))
+    new = replace(
+        old,
+        links=(MeshLink("a~c", "a", "c", ("t",)), last),
+        topics=(MeshTopic("s", "s", ("b", "c", "d")), MeshTopic("t", "t", ("a", "c"))),
+    )
+    between = middle(old, new)
+    assert between.links == (last,)
+    assert [set(topic.subscribers) for topic in between.topics] == [set("bcd"), set("abc")]
+    assert not check_rollout((old, between, new), ("b", "a"))[1]
+    guarded = replace(old, nodes=tuple(replace(node, user="u") for node in old.nodes))
+    assert middle(guarded, new).links == (), "d does not know b yet"
+    # Where b itself would close a loop while the others have their old files, it waits.
+    waits = replace(
+        old, links=(*old.links, MeshLink("c~d", "c", "d", ("s",)), MeshLink("d~a", "d", "a", ("s",)))
+    )
+    waits = replace(waits, topics=(MeshTopic("s", "s", tuple("abcd")), old.topics[1]))
+    then = replace(
+        waits,
+        links=(new.links[0], MeshLink("b~c", "b", "c", ("s",)), MeshLink("b~a", "b", "a", ("s",)), last),
+        topics=(MeshTopic("s", "s", tuple("abcd")), new.topics[1]),
+    )
+    assert {link.topics for link in middle(waits, then).links if link.dialer == "b"} <= {("t",)}
 
 
 def test_a_rollout_can_be_rolled_back(tmp_path: Path) -> None:

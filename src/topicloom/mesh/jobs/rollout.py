@@ -12,7 +12,7 @@ from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.kinds.registry import KINDS, host_columns
-from topicloom.mesh.model.manifest import edited_files, is_export, read_mesh
+from topicloom.mesh.model.manifest import MANIFEST, SECRETS, check_whole, edited_files, is_export, read_mesh
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.plan.certificates import judge_certificates
 from topicloom.mesh.plan.credentials import Login, make_password, read_credentials
@@ -28,6 +28,7 @@ from topicloom.mesh.rollout.effects import interrupted_topics, touched_nodes
 from topicloom.mesh.rollout.new_mesh import Growth, grown_stems, old_plan
 from topicloom.mesh.rollout.pairs import let_go, may_link
 from topicloom.mesh.rollout.phases import difference, middle
+from topicloom.mesh.rollout.sound import fault_of_links, fault_of_secrets
 from topicloom.mesh.rollout.states import check_rollout
 from topicloom.mesh.rollout.sticky_backups import sticky_backups
 from topicloom.mesh.rollout.sticky_forests import sticky_forests
@@ -155,6 +156,14 @@ def _check(folder: Path, old: Mesh, new: NewInterest | Path, out: Path, options:
         raise UsageError(f"{new} is a mesh already, which says itself what topics with wildcards are")
     if any(node.user for node in old.nodes) and not read_secrets(folder).clients:
         raise InputError(f"{folder} has logins but no secrets.json; export it anew with this version")
+    for one, mesh in ((folder, old), *([(new, read_mesh(new))] if isinstance(new, Path) else [])):
+        check_whole(one)
+        fault = fault_of_links(mesh, connected=not isinstance(new, Path))
+        if fault:
+            raise InputError(f"{one / MANIFEST} is damaged: {fault}; export it again")
+        fault = fault_of_secrets(mesh, read_secrets(one))
+        if fault:
+            raise InputError(f"{one / SECRETS} {fault}; take that of this mesh from a copy, or export anew")
     edited = [] if options.overwrite else edited_files(folder)
     if edited:
         raise InputError(

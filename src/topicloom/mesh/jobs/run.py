@@ -11,11 +11,12 @@ from topicloom.base.summaries import Summary
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.jobs.rollout import PHASES, ROLLOUT, RolloutSummary
 from topicloom.mesh.kinds.registry import find_running, load_adapter, runnable
-from topicloom.mesh.model.config_files import refusing_depth
-from topicloom.mesh.model.manifest import read_mesh
+from topicloom.mesh.model.config_files import refuse_doubled, refusing_depth
+from topicloom.mesh.model.manifest import check_whole, read_mesh
 from topicloom.mesh.model.mesh import Mesh, connections_per_node, hops_max
 from topicloom.mesh.plan.certificates import try_certificates
 from topicloom.mesh.rollout.new_mesh import stems_of
+from topicloom.mesh.rollout.sound import fault_of_plan
 from topicloom.mesh.run.adapter import Arrival, Stray
 from topicloom.mesh.run.attack import NodeAttack
 from topicloom.mesh.run.cuts import BrokenLinks, links_named
@@ -116,6 +117,7 @@ def run_rollout(
         ) from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise InputError(f"{path} is damaged; plan the roll-out again") from None
+    refuse_doubled(path.read_bytes(), str(path))
     plan = RolloutPlan(
         (folder, *(change / phase for phase in PHASES)),
         tuple(tuple(found.brokers_touched.get(phase, ())) for phase in PHASES),
@@ -124,8 +126,13 @@ def run_rollout(
         turn_back=turn_back,
         reloaded=tuple(tuple(found.brokers_reloaded.get(phase, ())) for phase in PHASES),
     )
+    meshes = []
     for one in plan.folders:
-        _check_certificates(read_mesh(one))
+        meshes.append(read_kind(kind, one))
+        _check_certificates(meshes[-1])
+    fault = fault_of_plan(meshes, plan.folders, plan.touched, found.brokers_reloaded)
+    if fault:
+        raise InputError(f"{path} is damaged: {fault}; plan the roll-out again")
     return play_rollout(load_adapter(kind), plan, running.relocate, settings, progress=progress)
 
 
@@ -144,6 +151,7 @@ def read_kind(kind: str, folder: Path) -> Mesh:
         raise InputError(
             f"{folder} was exported for {mesh.kind}; run it with: topicloom run {mesh.kind} {folder}"
         )
+    check_whole(folder)
     return mesh
 
 

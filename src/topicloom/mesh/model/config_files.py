@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -93,6 +94,20 @@ def refusing_depth(shown: str) -> Iterator[None]:
         raise InputError(
             f"{shown}: blocks lie in each other too deep; take the file from a copy, or export anew"
         ) from None
+
+
+def refuse_doubled(content: bytes, shown: str) -> None:
+    """Refuse JSON with a key twice in one object: who reads it by eye may believe the other one."""
+
+    def once(pairs: list[tuple[str, object]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise InputError(f"{shown} has the key {key!r} twice in one object; take one of them out")
+            seen.add(key)
+
+    with refusing_depth(shown):
+        json.loads(content, object_pairs_hook=once, parse_int=str, parse_float=str)
 
 
 def parse_port(text: str, where: Location, shown: str | None = None) -> int:

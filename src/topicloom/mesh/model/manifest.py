@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,15 @@ import msgspec
 
 from topicloom.base.summaries import FORMAT, UNSET, Summary, UnsetType, to_json
 from topicloom.errors import InputError
-from topicloom.mesh.model.config_files import refusing_depth
+from topicloom.mesh.model import manifest_faults
+from topicloom.mesh.model.config_files import refuse_doubled, refusing_depth
+from topicloom.mesh.model.manifest_faults import fault_of
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.tables.folder import check_own_folder, write_json
 from topicloom.version import __version__
 
-MANIFEST = "manifest.json"
-SECRETS = "secrets.json"
+MANIFEST = manifest_faults.MANIFEST
+SECRETS = manifest_faults.SECRETS
 SECRET = 0o600  # mode of files that hold passwords: nobody but their owner reads them
 
 
@@ -129,7 +130,8 @@ def read_mesh(folder: Path) -> Mesh:
             mesh = msgspec.json.decode(path.read_bytes(), type=Mesh)
     except msgspec.ValidationError as error:
         raise InputError(f"{path} is damaged: {error}; export it again") from None
-    fault = _fault(mesh)
+    refuse_doubled(path.read_bytes(), str(path))
+    fault = fault_of(mesh)
     if fault:
         raise InputError(f"{path} is damaged: {fault}; export it again")
     for node in mesh.nodes:
@@ -137,6 +139,17 @@ def read_mesh(folder: Path) -> Mesh:
             if not (folder / name).is_file():
                 raise InputError(f"{path}: configuration {name} of node {node.name!r} is not in the folder")
     return mesh
+
+
+def check_whole(folder: Path) -> None:
+    """Refuse a folder without one of the files that its manifest lists; secrets may be kept elsewhere."""
+    files = _read(folder).files
+    for name in files if isinstance(files, list) else ():
+        if name != SECRETS and not os.path.lexists(folder / str(name)):
+            raise InputError(
+                f"{folder / MANIFEST}: file {name!r} is not in the folder; take it from a copy, or export "
+                "again"
+            )
 
 
 def check_export_out(out: Path, kind: str, *, overwrite: bool = False) -> None:
@@ -185,53 +198,3 @@ def is_export(folder: Path) -> bool:
         return False
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
     return there <= {MANIFEST, *map(str, head.files)}
-
-
-def _fault(mesh: Mesh) -> str | None:
-    """Return the first thing in a manifest that does not fit the rest of it, by field."""
-    nodes = {node.name for node in mesh.nodes}
-    configs = [name for node in mesh.nodes for name in node.configs]
-    for field, values in (
-        ("nodes", [node.name for node in mesh.nodes]),
-        ("links", [link.name for link in mesh.links]),
-        ("topics", [topic.topic for topic in mesh.topics]),
-        ("topics (name)", [topic.name for topic in mesh.topics]),
-        ("nodes (configs)", configs),
-    ):
-        twice = next((value for value, count in Counter(values).items() if count > 1), None)
-        if twice is not None:
-            return f"{field} has {twice!r} twice"
-    if len(mesh.start_order) != len(nodes) or set(mesh.start_order) != nodes:
-        return "start_order is not an order of all nodes"
-    for name in configs:
-        if name in (".", "..", MANIFEST) or not name or "/" in name or "\\" in name or "\0" in name:
-            return f"nodes: configs has {name!r}, which is no name of a configuration file"
-    for node in mesh.nodes:
-        if not all(1 <= port <= 65535 for port in node.ports.values()):
-            return f"nodes: a port of {node.name!r} is not from 1 to 65535"
-    return next(_misfits(mesh), None)
-
-
-def _misfits(mesh: Mesh) -> Iterator[str]:
-    """Yield the links and topics that name what the mesh does not have."""
-    nodes, topics = {node.name for node in mesh.nodes}, {topic.topic for topic in mesh.topics}
-    accounts = {None, *mesh.accounts}
-    for link in mesh.links:
-        for end in (link.dialer, link.acceptor, *link.backups):
-            if end not in nodes:
-                yield f"links: {link.name!r} names {end!r}, which is not among the nodes"
-        if link.dialer in (link.acceptor, *link.backups):
-            yield f"links: {link.name!r} dials its own end"
-        for name in link.topics:
-            if name not in topics:
-                yield f"links: {link.name!r} carries {name!r}, which is not among the topics"
-        if link.account not in accounts:
-            yield f"links: {link.name!r} has account {link.account!r}, which is not among the accounts"
-    for topic in mesh.topics:
-        for node in topic.subscribers:
-            if node not in nodes:
-                yield f"topics: subscriber {node!r} of {topic.topic!r} is not among the nodes"
-        for node in {*topic.senders, *topic.hearers} - set(topic.subscribers):
-            yield f"topics: {node!r} has a role in {topic.topic!r} but is no subscriber of it"
-        if topic.account not in accounts:
-            yield f"topics: {topic.topic!r} has account {topic.account!r}, which is not among the accounts"

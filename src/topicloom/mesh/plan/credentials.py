@@ -15,7 +15,7 @@ from topicloom.tables.small_csv import read_rows
 
 PASSWORD_BYTES = 18
 AUTHORITY = "ca.crt"
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def read_credentials(
 def _check_login(login: Login, where: str) -> None:
     """Refuse what configurations cannot hold, without repeating the password."""
     for what, text in (("user", login.user), ("password", login.password)):
-        if _CONTROL.search(text) or text != text.strip():
+        if CONTROL.search(text) or text != text.strip():
             raise InputError(f"{where}: the {what} has a control character or a space at an end")
     if ":" in login.user or login.user.startswith("#"):
         raise InputError(f"{where}: user {login.user!r} has a colon or begins with #: password files cannot")

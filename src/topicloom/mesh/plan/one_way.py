@@ -9,16 +9,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from topicloom.mesh.model.directions import BOTH, directions_of
-from topicloom.mesh.model.mesh import Mesh, MeshTopic
+from topicloom.mesh.model.mesh import Mesh, MeshLink, MeshTopic
 
 
 def keep_one_way(mesh: Mesh) -> Mesh:
     """Return the mesh without the backups that would have a topic of one publisher go both ways."""
     for topic in mesh.topics:
         if topic.publishers is not None and len(topic.publishers) == 1:
-            while _both_ways(mesh, topic):
+            # Without backups nothing can be given up: links of GossipSub close cycles and go both ways.
+            while any(_has_backups(link, topic) for link in mesh.links) and _both_ways(mesh, topic):
                 mesh = _with_less(mesh, topic)
     return mesh
+
+
+def _has_backups(link: MeshLink, topic: MeshTopic) -> bool:
+    return bool(link.backups) and topic.topic in link.topics
 
 
 def _both_ways(mesh: Mesh, topic: MeshTopic) -> int:
@@ -32,7 +37,7 @@ def _with_less(mesh: Mesh, topic: MeshTopic) -> Mesh:
     """Take the backups of one link, whichever leaves the fewest links that go both ways."""
     choices = []
     for at, link in enumerate(mesh.links):
-        if link.backups and topic.topic in link.topics:
+        if _has_backups(link, topic):
             links = (*mesh.links[:at], replace(link, backups=()), *mesh.links[at + 1 :])
             less = replace(mesh, links=links)
             choices.append((_both_ways(less, topic), link.name, less))

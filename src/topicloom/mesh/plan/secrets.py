@@ -11,9 +11,9 @@ import msgspec
 
 from topicloom.base.summaries import to_json
 from topicloom.errors import InputError
-from topicloom.mesh.model.config_files import refusing_depth
+from topicloom.mesh.model.config_files import refuse_doubled, refusing_depth
 from topicloom.mesh.model.manifest import SECRETS
-from topicloom.mesh.plan.credentials import Login
+from topicloom.mesh.plan.credentials import CONTROL, Login
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def read_secrets(folder: Path) -> Secrets:
     path = folder / SECRETS
     try:
         with refusing_depth(str(path)):
-            return msgspec.json.decode(path.read_bytes(), type=Secrets)
+            secrets = msgspec.json.decode(path.read_bytes(), type=Secrets)
     except FileNotFoundError:
         return Secrets()
     except OSError as error:
@@ -42,3 +42,8 @@ def read_secrets(folder: Path) -> Secrets:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         # What stands there is not repeated: it is secret.
         raise InputError(f"{path} is damaged; take it from a copy, or export anew") from None
+    refuse_doubled(path.read_bytes(), str(path))
+    logins = (text for login in secrets.clients.values() for text in (login.user, login.password))
+    if any(CONTROL.search(text) for text in (*logins, *secrets.links.values())):
+        raise InputError(f"{path} is damaged: a login has a control character; take it from a copy")
+    return secrets

@@ -1,6 +1,7 @@
-"""The mesh in the middle: of the old links those that close no loop with the new ones, and nothing else.
+"""The mesh in the middle: of the old links those that close no loop with the new ones.
 
-Every state on the way to it is a part of the old mesh. In every state after it each broker has its links of
+Every state on the way to it is a part of the old mesh, but for brokers that have their last file already
+where that closes no loop either (settle_early.py). In every state after it each broker has its links of
 the middle or of the new mesh, and these hold no loop for any topic (or account), whichever links turn to
 backups. A broker has its new file at once, so a link that it drops and one that it dials instead are one link
 that turns. So most changes need one phase only: a broker is touched in the first one only if a link of it
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from topicloom.mesh.model.mesh import Mesh, MeshLink, components_of, neighbors_by_topic
 from topicloom.mesh.rollout.change import Groups
+from topicloom.mesh.rollout.settle_early import settle_early
 from topicloom.mesh.rollout.states import loops_in
 
 
@@ -33,7 +35,8 @@ class Difference:
 
 def middle(old: Mesh, new: Mesh) -> Mesh:
     """Return the mesh of the first phase; its nodes, and who may log in at them, are those of the old one."""
-    return replace(old, links=tuple(_Middle(old, new).links()))
+    between = replace(old, links=tuple(_Middle(old, new).links()))
+    return settle_early(old, between, new, lambda one, other: _Middle(one, other).loops())
 
 
 class _Middle:
@@ -56,6 +59,14 @@ class _Middle:
             topics = link.topics if link.account else tuple(one for one in link.topics if one not in lost)
             if topics and not (link.account and lost):
                 yield replace(link, topics=topics, backups=self.backups[link.name])
+
+    def loops(self) -> bool:
+        """Return whether a state on the way may hold a loop if nothing is taken out."""
+        return any(
+            loops_in(self._turning(unit, own, later, {link.name for link in later if self._same(link)}))
+            for unit, own in self.old_units.items()
+            if (later := self.new_units.get(unit))
+        )
 
     def _lose_early(self) -> None:
         """Let brokers that are touched now also drop at once what they will not need: once is enough."""
