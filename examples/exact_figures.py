@@ -1,7 +1,8 @@
 """Compare `gm`, `gm-m` and `balanced` with the optimum: edges / maximum degree.
 
 `python examples/exact_figures.py` takes the first interest only;
-`python examples/exact_figures.py all` prints the table of docs/builders.md (a few minutes).
+`python examples/exact_figures.py all` prints the table of docs/builders.md (a few minutes);
+`python examples/exact_figures.py gap` the one that tells which side of a gap is loose (about twenty minutes).
 """
 
 import sys
@@ -10,7 +11,7 @@ from time import perf_counter
 
 import topicloom
 from topicloom import Build, Interest
-from topicloom.overlay import generate_interest, sample_path, workload_from_options
+from topicloom.overlay import bound_overlays, generate_interest, sample_path, workload_from_options
 
 CASES = (
     (60, 40, "5", "uniform"),
@@ -18,6 +19,11 @@ CASES = (
     (100, 40, "5", "uniform"),
     (100, 100, "10", "zipf:0.5"),
     (200, 80, "5", "uniform"),
+)
+GAPS = (
+    *((nodes, 40, "5", "uniform") for nodes in (60, 100, 200)),
+    *((nodes, 100, "10", "zipf:0.5") for nodes in (60, 100, 200)),
+    *((nodes, 200, "10:90", "uniform") for nodes in (20, 25, 60)),
 )
 
 
@@ -40,8 +46,26 @@ def shown(build: Build) -> str:
     return f"{edges} / {degree} (at least {bound} edges)"
 
 
+def gap() -> None:
+    """Print edges, lower bounds first: of certifying, of `exact`, and what `exact` and `balanced` found."""
+    print("| | bound of certifying | bound of exact | exact | balanced | with objective=edges |")
+    print("|---|---|---|---|---|---|")
+    for nodes, topics, sizes, law in GAPS:
+        interest = generate_interest(workload_from_options(nodes, topics, sizes, law, seed=1))
+        exact = topicloom.build(interest, "exact", objective="edges")
+        balanced = topicloom.build(interest, "balanced", max_hops="none")
+        longer = topicloom.build(interest, "balanced", max_hops="none", objective="edges")
+        found = [build.overlay.n_edges for build in (exact, balanced, longer)]
+        cells = [bound_overlays(interest).edges_bound, exact.report["edges_bound"], *found]
+        title = f"{nodes} nodes, {topics} topics, {sizes} each, {law}"
+        print(f"| {title} | {' | '.join(map(str, cells))} |", flush=True)
+
+
 def main(which: str = "") -> None:
     """Print one row for each interest."""
+    if which == "gap":
+        gap()
+        return
     print("| | gm | gm-m | balanced | exact, edges | seconds | exact, max-degree | seconds |")
     print("|---|---|---|---|---|---|---|---|")
     for title, interest in interests(which == "all"):
