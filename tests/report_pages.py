@@ -104,7 +104,14 @@ def made_up_run(node: str) -> RunSummary:
         node=node, neighbors=2, noticed=1, seconds_max=None, seconds_back=0.5, exact_again=True
     )
     attack = NodeAttack(
-        node=node, attempts=4, logins=1, taken_over=0, foreign_topics=6, read=["t00 at n0001"], written=[]
+        node=node,
+        attempts=4,
+        logins=1,
+        taken_over=0,
+        foreign_topics=6,
+        read=["t00 at n0001"],
+        written=[],
+        limit="without TLS its place can be taken",
     )
     numbers = dict.fromkeys(RunSummary.__struct_fields__, 0)
     empty = dict.fromkeys(("missing", "duplicate_witnesses", "stray_witnesses", "usage"), ())

@@ -93,6 +93,7 @@ def test_what_a_run_has_shown_is_told(build: Path, tmp_path: Path) -> None:
     assert "0 of 1 left nothing broken behind" in found["failover"].lead
     assert found["frozen"].tables[0].rows[0].cells == ["n0003", "1 of 2", "–", "0.5 s", "yes"]
     assert found["attacks"].tables[0].rows[0].cells[4:] == ["t00 at n0001", "nothing"]
+    assert found["attacks"].lead.endswith("Not tried: without TLS its place can be taken.")
     drawing = make_drawing(subject)
     assert drawing is not None
     told = drawing.notes[drawing.nodes.index("n0003")]

@@ -28,11 +28,13 @@ def make_attacks(subject: Subject) -> Section | None:
         for one in run.attacks
     ]
     held = sum(one.held for one in run.attacks)
+    limits = sorted({one.limit for one in run.attacks if one.limit})
     titles = ("known to", "logins tried", "let in", "topics it must not have", "read of them", "written")
     return Section(
         title="Attacks",
         lead="Somebody who has all files and passwords of one broker tries them at every other one. "
-        f"{held:,} of {counted(len(run.attacks), 'attack')} reached nothing that the broker does not carry.",
+        f"{held:,} of {counted(len(run.attacks), 'attack')} reached nothing that the broker does not carry."
+        + "".join(f" Not tried: {limit}." for limit in limits),
         tables=[
             Table(
                 key="attacks",
