@@ -1,7 +1,7 @@
-"""dcbr-m on Spark by the command line, from 10,000 to 1,000,000 nodes: time, memory, degrees, growth.
+"""dcbr-m on Spark by the command line, from 10,000 to 300,000 nodes: time, memory, degrees, growth.
 
 Everything a user waits for is in the time: start of Spark, ingest, all phases, the proof, the result.
-The default is run up to 300,000 nodes, a million with the fastest `inner`.
+A million nodes: bench_spark_million.py.
 """
 
 from __future__ import annotations
@@ -27,17 +27,12 @@ from benchmarks.harness import (
 
 TITLE = "divide and conquer on Spark"
 COUNTS = (10_000, 100_000, 300_000)
-MILLION = 1_000_000
-MILLION_SECONDS, MILLION_MEGABYTES = 480.0, 7_000.0  # asked for there, with the fastest `inner`
 SHAPE = {"subscriptions": "20", "popularity": "zipf:0.5", "seed": "1"}
 INNER = ("gm", "gm-m", "balanced")  # compared at INNER_NODES nodes
 FASTEST = "gm"  # of them; nothing is polished then
 FASTEST_SET = ("--set", f"inner={FASTEST}", "--set", "polish=none")
 INNER_NODES = COUNTS[-1]  # the default, inner=balanced, is in the first table
 SLOWEST = 1.5  # times the seconds of the fastest that the default may take
-READ_SECONDS = {"measure": 180.0, "inspect": 120.0}  # asked for at a million nodes, in so many megabytes:
-READ_MEGABYTES = 6_000.0
-LIKE_GM_M, ABOVE_GM_M = 1.03, 1  # average degree at most so many times gm-m's, maximum at most so much more
 
 NEAR_LINEAR = 1.2  # the most that the exponent may be; V^2 is what a single greedy run tends to
 
@@ -45,45 +40,29 @@ Cells = Mapping[str, Figure | str]
 
 
 def run(options: Options) -> Iterator[Row]:
-    table = "`topicloom build --algorithm dcbr-m --engine spark --master local[2]`, T=10,000 s=20 zipf:0.5"
+    title = "`topicloom build --algorithm dcbr-m --engine spark --master local[2]`, T=10,000 s=20 zipf:0.5"
     seconds: dict[int, float] = {}
     for count in COUNTS[: 1 if options.quick else None]:
-        yield attempt(table, f"V={count:,}", partial(_scale_cells, options, count, seconds))
+        yield attempt(title, f"V={count:,}", partial(_scale_cells, options, count, seconds))
     if not options.quick:
         title = "growth of the time, seconds ~ V^e"
         yield attempt(title, "`topicloom build`, everything included", partial(_growth_cells, seconds))
         title = f"inner, V={INNER_NODES:,} T=10,000 s=20 zipf:0.5, beside the fastest"
         for inner in INNER:
             yield attempt(title, f"inner={inner}", partial(_inner_cells, options, inner))
-        title = f"a million nodes, 20 million pairs, {' '.join(FASTEST_SET)}"
-        yield attempt(title, "`topicloom build`", partial(_million_cells, options))
-        title = "figures of that overlay and its interest, on Spark"
-        for command in READ_SECONDS:
-            yield attempt(title, f"`topicloom {command}`", partial(_read_cells, options, command))
-    title = "degrees beside gm-m, V=100,000 T=1,000 s=20 zipf:0.5"
-    yield attempt(title, "dcbr-m on Spark : gm-m", partial(_degree_cells, options))
 
 
 def _scale_cells(options: Options, count: int, seconds: dict[int, float]) -> Cells:
-    done, cells = _built(options, count, f"spark-{count}")
+    done, cells = built(options, count, f"spark-{count}")
     seconds[count] = done.seconds
     return {"time": Figure(done.seconds, "s"), **cells}
 
 
-def _million_cells(options: Options) -> Cells:
-    done, cells = _built(options, MILLION, f"spark-{MILLION}", FASTEST_SET)
-    return {
-        "time": Figure(done.seconds, "s", MILLION_SECONDS),
-        **cells,
-        "memory of all processes": Figure(done.megabytes, "MB", MILLION_MEGABYTES),
-    }
-
-
-def _built(
+def built(
     options: Options, count: int, out: str, more: Sequence[str] = ()
 ) -> tuple[CommandRun, dict[str, Figure | str]]:
     """Build an overlay by the command line; how that went, and its figures."""
-    command = [*_build(_table(options, count, 10_000), options.scratch / out, "dcbr-m", "spark"), *more]
+    command = [*build(table(options, count, 10_000), options.scratch / out, "dcbr-m", "spark"), *more]
     done = checked(run_command(command, adopt=True))
     summary = json_of(done)
     if not summary["topic_connected"]:
@@ -103,7 +82,7 @@ def _built(
 def _inner_cells(options: Options, inner: str) -> Cells:
     known = options.scratch / "fastest-seconds"
     more = FASTEST_SET if inner == FASTEST else ("--set", f"inner={inner}")
-    done, cells = _built(options, INNER_NODES, f"spark-inner-{inner}", more)
+    done, cells = built(options, INNER_NODES, f"spark-inner-{inner}", more)
     if inner == FASTEST:
         known.write_text(str(done.seconds), encoding="utf-8")
     ratio = done.seconds / float(known.read_text(encoding="utf-8"))
@@ -114,46 +93,14 @@ def _inner_cells(options: Options, inner: str) -> Cells:
     }
 
 
-def _read_cells(options: Options, command: str) -> Cells:
-    interest, build = _table(options, MILLION, 10_000), options.scratch / f"spark-{MILLION}"
-    tables = [str(interest), *([str(build)] if command == "measure" else [])]
-    where = ["--engine", "spark", "--master", "local[2]", "--json", "--quiet"]
-    done = checked(run_command(topicloom_command(command, *tables, *where), adopt=True))
-    found = json_of(done)
-    return {
-        "time": Figure(done.seconds, "s", READ_SECONDS[command]),
-        "processor time": Figure(done.processor_seconds, "s"),
-        "memory of all processes": Figure(done.megabytes, "MB", READ_MEGABYTES),
-        "subscriptions": f"{found['subscriptions']:,}",
-        "not known": ", ".join(found.get("unknown", {})),
-    }
-
-
-def _degree_cells(options: Options) -> Cells:
-    if options.quick:
-        raise NotRun("left out by --quick")
-    interest = _table(options, 100_000, 1_000)
-    ours, base = (
-        json_of(checked(run_command(_build(interest, options.scratch / f"degrees-{name}", name, engine))))
-        for name, engine in (("dcbr-m", "spark"), ("gm-m", "local"))
-    )
-    return {
-        "average degree": f"{ours['degree_avg']:.2f} : {base['degree_avg']:.2f}",
-        "ratio": Figure(ours["degree_avg"] / base["degree_avg"], "", LIKE_GM_M),
-        "maximum degree": f"{ours['degree_max']} : {base['degree_max']}",
-        "difference": Figure(ours["degree_max"] - base["degree_max"], "", ABOVE_GM_M),
-        "time": f"{ours['seconds']['total']:.0f} s : {base['seconds']['total']:.0f} s",
-    }
-
-
-def _build(interest: Path, out: Path, algorithm: str, engine: str) -> list[str]:
+def build(interest: Path, out: Path, algorithm: str, engine: str) -> list[str]:
     where = ["--engine", engine, "--master", "local[2]"]
     return topicloom_command(
         "build", str(interest), "--algorithm", algorithm, *where, "--out", str(out), "--json", "--quiet"
     )
 
 
-def _table(options: Options, nodes: int, topics: int) -> Path:
+def table(options: Options, nodes: int, topics: int) -> Path:
     """The workload as a table on disk, made once in a run of the benchmarks."""
     path = options.scratch / f"spark-{nodes}-{topics}.parquet"
     if not path.exists():
