@@ -50,6 +50,10 @@ def frames(session, pairs, links, folder) -> dict[str, Any]:
     edges = session.createDataFrame(links, ["u", "v"])
     summary = topicloom.spark.build(df, "ring-pt").summary
     found: dict[str, Any] = {"build": [passes.since(), summary.rejected, summary.topic_connected]}
+    built = topicloom.spark.build(df, "ring-pt")
+    passes.since()
+    better = topicloom.spark.improve(df, built.edges, rounds=1).summary
+    found["improve"] = [passes.since(), better.edges <= built.summary.edges, better.topic_connected]
     found["verify"] = [topicloom.spark.verify(df, edges).edges, passes.since()]
     # As if the server were far away, and the table large.
     measure_jobs.LOCAL_SUBSCRIPTIONS = 1

@@ -22,6 +22,7 @@ def test_a_dataframe_is_evaluated_once_and_needs_no_disk(tmp_path):
     found = json.loads((tmp_path / "seen.json").read_text())
     wants = topicloom.Interest.from_pairs(PAIRS)
     assert found["build"] == [1, 1, True]
+    assert found["improve"] == [1, True, True]
     assert found["verify"] == [len(LINKS), 1]
     assert found["measure"] == [2, 1]
     assert found["inspect"] == [wants.n_subscriptions, 1]

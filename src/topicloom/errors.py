@@ -2,6 +2,7 @@
 
     TopicloomError            exit 2; the base of all
     ├── InputError            a file, row, column, node or topic is not usable
+    │   └── RefusedInputError would be refused again: nothing is kept to go on with
     ├── UsageError            an option or parameter is not usable
     ├── ProtocolError         bytes of another node are no message of ours; never reaches a user
     ├── MeshError             exit 1; brokers did not start, did not link up or died
@@ -22,6 +23,10 @@ class TopicloomError(Exception):
 
 class InputError(TopicloomError):
     """Data that was given cannot be used; the message names the file, row, column, node or topic."""
+
+
+class RefusedInputError(InputError):
+    """Data were read and are refused: whoever tries again with the same ends the same."""
 
 
 class UsageError(TopicloomError):

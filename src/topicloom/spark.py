@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING
 from topicloom.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from topicloom.api.dataframes import build, inspect, measure, read, verify
+    from topicloom.api.dataframes import build, improve, inspect, measure, read, verify
     from topicloom.api.frames import SparkBuilt
 
-__all__ = ["SparkBuilt", "build", "inspect", "measure", "read", "verify"]
+__all__ = ["SparkBuilt", "build", "improve", "inspect", "measure", "read", "verify"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "SparkBuilt": "topicloom.api.frames",
-        **dict.fromkeys(("build", "inspect", "measure", "read", "verify"), "topicloom.api.dataframes"),
+        **dict.fromkeys(
+            ("build", "improve", "inspect", "measure", "read", "verify"), "topicloom.api.dataframes"
+        ),
     },
 )

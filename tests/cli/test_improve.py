@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from naive.overlays import random_interest, ring_per_topic
 from topicloom import improve, load_build
 from topicloom.cli.main import execute
+from topicloom.overlay.builders.improve import improve_parameters
 
 INTEREST = random_interest(40, 8, 3, seed=3)
 LOCAL = ("--engine", "local")
@@ -54,6 +56,11 @@ def test_a_table_of_edges_becomes_a_proved_build(cli, table, edges, tmp_path):
     assert summary["survival"]["survive"] == summary["report"]["bounds"]["survive"] == 1
     again = improve(INTEREST, start, rounds=4)
     assert again.n_edges == summary["edges"]
+
+
+def test_help_tells_the_time_that_is_searched_by_default(cli):
+    seconds = improve_parameters()["time_limit"].default
+    assert re.search(rf"--time-limit .*default: \(?{seconds:g}\)?\]", cli("improve", "--help")[1])
 
 
 def test_a_run_goes_on_under_the_bounds_of_the_first(cli, table, edges, tmp_path):
@@ -154,6 +161,16 @@ def test_a_cap_on_loads_that_is_kept_tells_of_edges(cli, table, tmp_path):
     caps.write_text("node,cap,load\nn0001,,1000\n")
     code, stdout, stderr = cli("build", table, *LOCAL, "--caps", caps, "--out", tmp_path / "built")
     assert code == 0 and " edges before, " in stdout and not stderr.count("error")
+
+
+def test_edges_that_a_cap_on_loads_takes_are_told(cli, tmp_path):
+    table, caps = tmp_path / "hub.csv", tmp_path / "loads.csv"
+    wanted = {"hub": "xyz", "p": "xy", "q": "yz", "r": "xz"}
+    rows = [f"{node},{topic}" for node, topics in wanted.items() for topic in topics]
+    table.write_text("\n".join(["node,topic", *rows, ""]))
+    caps.write_text("node,cap,load\nhub,,4\n")
+    code, stdout, stderr = cli("build", table, *LOCAL, "--caps", caps, "--out", tmp_path / "built")
+    assert code == 0 and "1 edge more, for the caps on loads" in stdout, stderr
 
 
 def test_a_number_of_edges_joins_what_it_can_and_exits_0(cli, table, weights, tmp_path):

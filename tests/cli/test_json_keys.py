@@ -152,6 +152,8 @@ def test_builds_on_spark(keys, cli, tmp_path, monkeypatch):
     keys("build on Spark", *resumed, out=tmp_path / "build")
     built = tmp_path / "build"
     keys("measure on Spark", "measure", built, built, "--certify", "--engine", "spark")
+    improve = ("improve", built, built, "--engine", "spark", "--rounds", 1)
+    keys("improve on Spark", *improve, out=tmp_path / "improved")
     keys("inspect on Spark", "inspect", table, "--engine", "spark")
 
 

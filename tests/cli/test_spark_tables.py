@@ -68,6 +68,87 @@ def test_the_same_table_by_every_name(cli, tables, tmp_path):
     assert code == 0 and json.loads(out)["edges"] == 2, err
 
 
+@pytest.fixture
+def catalog(spark):
+    """The database as a catalog of Spark, as settings of the user would name it."""
+    settings = {f"spark.sql.catalog.derby.{key}": value for key, value in DERBY.items()}
+    settings["spark.sql.catalog.derby"] = (
+        "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
+    )
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    yield [f"--spark-conf={key}={value}" for key, value in settings.items()]
+    for key in settings:
+        spark.conf.unset(key)
+
+
+def test_constraints_by_a_name(cli, spark, tables, catalog, tmp_path):
+    caps = spark.createDataFrame([("a", 2), ("b", 1), ("*", 9)], "node string, cap int")
+    caps.write.saveAsTable("shop.caps")
+    caps.write.orc(str(tmp_path / "caps.orc"))
+    caps.write.format("jdbc").options(**DERBY, dbtable="CAPS").save()
+    spark.createDataFrame([("b", "c", 7.5)], "u string, v string, cost double").write.saveAsTable(
+        "shop.costs"
+    )
+    (tmp_path / "caps.csv").write_text("node,cap\na,2\nb,1\n*,9\n")
+    (tmp_path / "wants.csv").write_text("node,topic\na,x\nb,x\nc,x\n")
+    build = ["build", tmp_path / "wants.csv", "--algorithm", "gm", "--json", "--costs", "table:shop.costs"]
+    found = {}
+    for place, word in enumerate((
+        tmp_path / "caps.csv",
+        "table:shop.caps",
+        "sql:SELECT cap, node FROM shop.caps",
+        f"sql:SELECT * FROM orc.`{tmp_path}/caps.orc`",
+        'sql:SELECT "node" AS node, "cap" AS cap FROM derby.APP.CAPS'.replace('"', "`"),
+    )):  # fmt: skip
+        code, out, err = cli(*build, "--caps", word, "--out", tmp_path / f"{place}", *catalog)
+        assert code == 0, err
+        found[str(word)] = json.loads(out)
+    for one in found.values():
+        assert one["edges"] == 2 and one["parameters"]["constraints"] == {"caps": 3, "costs": 1}
+        assert one["report"]["cost_total"] == 2
+    for word, told in (
+        ("table:shop.none", "shop.none"),
+        ("sql:SELECT 'q' node, 1 cap", "sql:SELECT 'q' node, 1 cap: in the row 'q,1' 'q' is not a node"),
+        ("sql:SELECT 'a' node, 1.5 cap", "the cap is not a whole number"),
+        ("sql:SELECT 'a' x, 1 y", "sql:SELECT 'a' x, 1 y has no columns node"),
+        ("sql:DROP TABLE shop.caps", "query"),
+        ("table:", "`table:` is empty"),
+    ):
+        code, _, err = cli(*build, "--caps", word, "--out", tmp_path / "bad")
+        assert code == 2 and told in err and len(err.strip().splitlines()) == 1, err
+    assert spark.table("shop.caps").count() == 3  # nothing but a query was run
+
+
+def test_prices_by_a_name(cli, spark, tables, tmp_path):
+    (tmp_path / "subs.csv").write_text("user,subscription,attribute,low,high\nu,s,price,2,5\n")
+    (tmp_path / "log.csv").write_text(
+        "publisher,time,price\n" + "".join(f"p{n % 2},{n},{n % 10}\n" for n in range(40))
+    )
+    prices = {
+        "brokers": ["broker string, capacity double", [("b1", 1e6), ("b2", 1e6)]],
+        "coordinates": [
+            "id string, kind string, x double, y double",
+            [("u", "user", 0.0, 0.0), ("p0", "user", 1.0, 0.0), ("p1", "user", 0.0, 1.0),
+             ("b1", "broker", 1.0, 1.0), ("b2", "broker", 2.0, 2.0)],
+        ],
+    }  # fmt: skip
+    common = ["content", "traffic", "--log", tmp_path / "log.csv", "--subscriptions", tmp_path / "subs.csv"]
+    files, names = [], []
+    for name, (columns, rows) in prices.items():
+        frame = spark.createDataFrame(rows, columns)
+        frame.toPandas().to_csv(tmp_path / f"{name}.csv", index=False)
+        frame.write.saveAsTable(f"shop.{name}")
+        files += [f"--{name}", tmp_path / f"{name}.csv"]
+        names += [f"--{name}", f"table:shop.{name}"]
+    found = []
+    for place, words in enumerate((files, names)):
+        code, out, err = cli(*common, *words, "--out", tmp_path / f"traffic{place}", "--json")
+        assert code == 0, err
+        found.append(json.loads(out) | {"seconds": 0})
+    assert found[0] == found[1]
+
+
 def test_the_log_of_messages_by_a_name(cli, spark, tables, tmp_path):
     messages = [(f"p{number % 3}", float(number), number % 10.0) for number in range(60)]
     spark.createDataFrame(messages, "publisher string, time double, price double").write.saveAsTable(

@@ -123,6 +123,10 @@ heard = []
 with first_use.told(heard.append):
     assert kernel(double)(3) == 6
 assert len(heard) == 1, heard
+taken = first_use.seconds_compiled()
+assert taken > 0
+double(3)
+assert first_use.seconds_compiled() == taken
 """)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

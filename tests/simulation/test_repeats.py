@@ -35,6 +35,7 @@ class Beat:
 class Ear:
     def __init__(self, heartbeat: Any) -> None:
         self.heartbeat, self.heard = heartbeat, 0.0
+        self.unread: list[Any] | None = None
 
 
 def seats(**ears: Ear | None) -> dict[Any, Any]:
@@ -46,7 +47,7 @@ def repeats() -> Repeats:
 
 
 def expects(ear: Ear | None, beat: Beat) -> bool:
-    return ear is not None and ear.heartbeat is beat
+    return ear is not None and (ear.heartbeat is beat or ear.unread is not None)
 
 
 def test_only_those_who_expect_it_are_noted_and_not_before_the_second_time() -> None:
@@ -61,6 +62,33 @@ def test_only_those_who_expect_it_are_noted_and_not_before_the_second_time() -> 
     assert said.note(receivers, "s", beat, 3.0, here) == ("a", "gone", "never")
     assert said.note(receivers, "s", Beat(), 4.0, here) == receivers
     assert (a.heard, b.heard) == (2.0, 3.0)
+
+
+def test_a_core_that_puts_heartbeats_off_finds_each_new_one_once_in_their_order() -> None:
+    said, ear = repeats(), Ear(None)
+    ear.unread = unread = []
+    here, beats = seats(a=ear), [Beat(), Beat(), Beat()]
+    assert said.note(("a",), "s", beats[0], 1.0, here) == ("a",), "not before the second time"
+    for now, beat in ((2.0, beats[1]), (3.0, beats[1]), (4.0, beats[2])):
+        assert said.note(("a",), "s", beat, now, here) == ()
+        assert ear.heard == now
+    assert unread == [("s", beats[1]), ("s", beats[2])]
+    ear.unread = None  # from now on it reads at once
+    assert said.note(("a",), "s", beats[2], 5.0, here) == ()
+    assert said.note(("a",), "s", beats[0], 6.0, here) == ("a",)
+    assert len(unread) == 2
+
+
+def test_a_core_with_as_much_put_off_as_it_may_keep_is_fed() -> None:
+    def with_room(ear: Any, _: Any, beat: Beat) -> Any:
+        return None if ear.unread else ear
+
+    said, ear = Repeats(Beat, lambda beat: beat.task, with_room, most_unread=1), Ear(None)
+    ear.unread = []
+    here, beats = seats(a=ear), [Beat(), Beat(), Beat()]
+    fed = [said.note(("a",), "s", beat, 1.0, here) for beat in beats]
+    assert fed == [("a",), (), ("a",)]
+    assert ear.unread == [("s", beats[1])]
 
 
 def test_other_receivers_and_a_core_in_the_place_of_another_are_asked_anew() -> None:

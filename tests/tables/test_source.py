@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from topicloom.tables.source import SMALL_BYTES, are_small
 
 
@@ -20,8 +22,10 @@ def test_small_tables_are_told_by_the_sizes_of_all_their_files(tmp_path: Path) -
     assert not are_small(str(small.parent))
 
 
-def test_compressed_tables_count_as_what_they_hold(tmp_path: Path) -> None:
-    table = tmp_path / "table.csv.gz"
+@pytest.mark.parametrize("name", ["table.csv.gz", "table.parquet"])
+def test_compressed_tables_count_as_what_they_hold(tmp_path: Path, name: str) -> None:
+    """Four million rows of Parquet have 8 MiB, and take ten times as long without compiled queries."""
+    table = tmp_path / name
     with table.open("wb") as file:
         file.truncate(SMALL_BYTES // 9)
     assert not are_small(str(table))

@@ -1,4 +1,4 @@
-"""The functions of `topicloom.spark`: build, verify, measure, inspect and read DataFrames."""
+"""The functions of `topicloom.spark`: build, improve, verify, measure, inspect and read DataFrames."""
 
 from __future__ import annotations
 
@@ -7,11 +7,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from topicloom.api.arguments import EdgesLike, PathLike, check_flag, check_path, check_whole, clock
-from topicloom.api.frames import SparkBuilt, built_of, edges_of, inspected, measured, read_encoded, table_of
+from topicloom.api.frames import (
+    SparkBuilt,
+    built_of,
+    edges_of,
+    improved_of,
+    inspected,
+    measured,
+    read_encoded,
+    table_of,
+)
 from topicloom.api.overlays import Measures
 from topicloom.base.progress import Progress
 from topicloom.overlay.measures.profile import Profile
 from topicloom.overlay.model.verdict import Verdict
+from topicloom.overlay.spark.improve import ROUNDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -59,17 +69,73 @@ def build(
         strict=strict,
         progress=clock(progress),
     )
-    place = None if out is None else str(out) if isinstance(out, str) else str(check_path("out", out))
     return built_of(
         table,
         algorithm,
         parameters,
-        out=place,
+        out=None if out is None else _place(out),
         resume=resume,
         seed=seed,
         threads=threads,
         certify=certify,
     )
+
+
+def improve(
+    df: DataFrame,
+    edges: DataFrame | EdgesLike,
+    *,
+    node_column: str | None = None,
+    topic_column: str | None = None,
+    u_column: str | None = None,
+    v_column: str | None = None,
+    rounds: int = ROUNDS,
+    kernel_nodes: int | None = None,
+    out: PathLike | None = None,
+    resume: bool = False,
+    seed: int = 0,
+    subscribers_only: bool = False,
+    strict: bool = False,
+    certify: bool = False,
+    progress: Progress | None = None,
+) -> SparkBuilt:
+    """Return an overlay with fewer edges than this one, at any size: the same or better, and proved again.
+
+    The overlay must be topic-connected, whatever made it. Regions of at most about `kernel_nodes` nodes
+    (50,000; a build by groups keeps its groups, unless this asks for smaller ones) are improved side by side,
+    each by `rounds` moves of the local search for each edge; the largest degree does not rise. Hops inside
+    topics are not looked at. An overlay that `dcbr-m` has built is improved best with the same `seed` and
+    `kernel_nodes`. `out` and `resume` are those of `build`; to resume, edges must be the address of a build.
+    """
+    check_whole("rounds", rounds, least=0)
+    if kernel_nodes is not None:
+        check_whole("kernel_nodes", kernel_nodes, least=1)
+    check_whole("seed", seed)
+    flags = {"resume": resume, "subscribers_only": subscribers_only, "strict": strict, "certify": certify}
+    for name, value in flags.items():
+        check_flag(name, value)
+    table = table_of(
+        df,
+        node_column,
+        topic_column,
+        subscribers_only=subscribers_only,
+        strict=strict,
+        progress=clock(progress),
+    )
+    return improved_of(
+        table,
+        edges_of(table, edges, u_column, v_column),
+        out=None if out is None else _place(out),
+        rounds=rounds,
+        kernel_nodes=kernel_nodes,
+        seed=seed,
+        resume=resume,
+        certify=certify,
+    )
+
+
+def _place(out: PathLike) -> str:
+    return str(out) if isinstance(out, str) else str(check_path("out", out))
 
 
 def verify(

@@ -21,6 +21,7 @@ from topicloom.overlay.builders.registry import BUILDERS, check_parameters
 from topicloom.overlay.jobs.build import build_to_folder
 from topicloom.overlay.jobs.build_place import KeptBuild, place_of
 from topicloom.overlay.jobs.build_request import BuildRequest, BuildTask
+from topicloom.overlay.jobs.improve_spark import SparkImproveTask, improve_there
 from topicloom.overlay.jobs.interest_table import InterestTable
 from topicloom.overlay.jobs.measure import inspect_table, measure_tables
 from topicloom.overlay.measures.profile import Profile
@@ -151,7 +152,17 @@ def built_of(
         table.source, choice, table.subscribers_only, table.strict, table.notice, table.progress
     )
     place: Any = KeptBuild(session, FRAME) if out is None else place_of(out, choice, table.progress)
-    summary = build_to_folder(BuildTask(table, place, request, resume=resume))
+    return _result(session, place, out, build_to_folder(BuildTask(table, place, request, resume=resume)))
+
+
+def improved_of(table: InterestTable, edges: TableSource, *, out: str | None, **options: Any) -> SparkBuilt:
+    """Improve what `topicloom.spark.improve` promises; `options` are those of the task."""
+    session = table.spark.session()
+    place: Any = KeptBuild(session, FRAME) if out is None else place_of(out, table.spark, table.progress)
+    return _result(session, place, out, improve_there(SparkImproveTask(table, edges, place, **options)))
+
+
+def _result(session: SparkSession, place: Any, out: str | None, summary: BuildSummary) -> SparkBuilt:
     frames = place.frames if out is None else _written(session, out, summary)
     return SparkBuilt(frames[EDGES], summary, frames[INTEREST], frames.get(REJECTS))
 

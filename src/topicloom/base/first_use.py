@@ -1,4 +1,4 @@
-"""Who is told that a kernel is compiled because it is used for the first time on this machine.
+"""Who is told that kernels are compiled because they are used for the first time here; how long it takes.
 
 This file does not import the compiler: the command line says whom to tell before any kernel is loaded.
 """
@@ -12,6 +12,7 @@ Tell = Callable[[str], None]
 REMARK = "compiling what is used for the first time; it is kept on disk"
 
 _waiting: list[Tell] = []
+_seconds = 0.0
 
 
 @contextmanager
@@ -29,3 +30,14 @@ def compiling() -> None:
     """Tell those who wait for it that something is being compiled now."""
     while _waiting:
         _waiting.pop()(REMARK)
+
+
+def compiled(seconds: float) -> None:
+    """Add what a compilation took."""
+    global _seconds
+    _seconds += seconds
+
+
+def seconds_compiled() -> float:
+    """Return how long this process has compiled: time that no time limit means."""
+    return _seconds

@@ -224,7 +224,10 @@ def _objective_told(summary: BuildSummary) -> list[str]:
         return []
     asked = summary.parameters["objective"]
     counted_by = asked if asked in UNITS else "edges"  # of "both" the search for caps on loads counts edges
-    return [objective_told(counted_by, report["objective_start"], report["objective"])]
+    told = [objective_told(counted_by, report["objective_start"], report["objective"])]
+    if "edges_for_loads" in report:
+        told.append(f"{counted(report['edges_for_loads'], 'edge')} more, for the caps on loads")
+    return told
 
 
 def _rejects(summary: BuildSummary) -> str:

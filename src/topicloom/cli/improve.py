@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from msgspec.structs import asdict
 
+from topicloom.base.addresses import is_address
 from topicloom.base.counts import counted, proved_told
 from topicloom.base.summaries import UNSET
 from topicloom.cli.console import Screen
@@ -38,7 +39,10 @@ topicloom improve table.csv edges.csv --out better --objective cost --costs pric
 topicloom improve table.csv edges.csv --out quick --objective rate-ms --rates rates.csv --rtt times.csv
 topicloom improve my-overlay my-overlay --out sturdy --survive 1
 topicloom improve my-overlay my-overlay --out better --time-limit 600 --resume
+topicloom improve huge-overlay huge-overlay --out better --engine spark --rounds 20
 """
+
+SECONDS = 60  # to search, by default: what help says of `improve_overlay`
 
 
 def improve(
@@ -47,8 +51,12 @@ def improve(
     limits: LimitOptions,
     spark: EngineOptions,
     screen: Screen,
-    out: Annotated[Path | None, "Folder for the result (needed)."] = None,
-    time_limit: Annotated[float, typer.Option(min=0, help="Seconds to search.")] = 60.0,
+    out: Annotated[
+        str | None, "Folder for the result (needed); with --engine spark also behind an address."
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds to search.", show_default=str(SECONDS))
+    ] = None,
     objective: Annotated[str, f"What is to become less: {', '.join(UNITS)}."] = "edges",
     survive: Annotated[
         str | None, "Every topic is to stay connected when any so many nodes die: 1 or 2."
@@ -66,6 +74,9 @@ def improve(
         "The most edges: a number, auto (as many as there are; for costs any number) or none.",
     ] = None,
     rounds: Annotated[str | None, "Rounds of search instead of a time: the same result each time."] = None,
+    kernel_nodes: Annotated[
+        int | None, typer.Option(min=1, help="The most nodes of a region, with --engine spark.")
+    ] = None,
     seed: Seed = 0,
     resume: Annotated[bool, "Go on from what an earlier run has left in --out."] = False,
     threads: Threads = None,
@@ -78,17 +89,23 @@ def improve(
     not in order is set right first: forbidden edges go, required ones come, topics that are split are joined.
     The best so far is kept in --out.
 
+    With --engine spark an overlay of any size gets fewer edges, region by region: it must be topic-connected,
+    and hops are not looked at.
+
     Exit 0: written and proved. Exit 1: caps or forbidden pairs leave a topic split, or a node above its cap,
     or what was asked for is not reached (the folder is written all the same).
     """
     from topicloom.base.parameters import check_values
     from topicloom.overlay.builders.improve import improve_parameters
+    from topicloom.overlay.jobs.build_place import place_of
     from topicloom.overlay.jobs.improve import ImproveTask, improve_to_folder
+    from topicloom.overlay.jobs.improve_spark import SparkImproveTask, check_asked, improve_there
 
     interest, edges = in_turn(interest, edges)
     interest.source()  # a missing table is told first
     if out is None:
         raise UsageError("--out is missing; name the folder for the result")
+    out = out.rstrip("/") if is_address(out) else str(Path(out))
     if limits.start is not None:
         raise UsageError(f"--start {limits.start}: it starts from EDGES; --require names edges to keep")
     given = {
@@ -98,29 +115,34 @@ def improve(
         "max_hops": max_hops,
         "max_degree": max_degree,
         "max_edges": max_edges,
-        "time_limit": f"{time_limit:g}",
+        "time_limit": None if time_limit is None else f"{time_limit:g}",
         "rounds": rounds,
     }
     named = {key: value for key, value in given.items() if value is not None}
     settings: dict[str, Any] = check_values("improve", improve_parameters(), named)
+    common: dict[str, Any] = {"seed": seed, "resume": resume, "certify": certify}
+    there, files = spark.engine == "spark", limits.files(interest.encoding)
+    if there:
+        check_asked({key: settings[key] for key in named}, files)
+        if threads is not None:
+            raise UsageError(f"--threads {threads}: with --engine spark the cores are Spark's; leave it out")
+        common |= {"rounds": settings["rounds"], "remark": screen.say}
+        common |= {} if kernel_nodes is None else {"kernel_nodes": kernel_nodes}
+    elif kernel_nodes is not None:
+        raise UsageError("--kernel-nodes is the size of regions, which --engine spark makes: give that too")
     with screen.working() as progress:
-        task = ImproveTask(
-            interest.ready(spark, screen, progress),
-            edges.source(),
-            out,
-            settings,
-            limits=limits.files(interest.encoding),
-            seed=seed,
-            threads=threads,
-            resume=resume,
-            certify=certify,
-        )
-        summary = improve_to_folder(task)
+        table, source = interest.ready(spark, screen, progress), edges.source()
+        if there:
+            place = place_of(out, table.spark, progress)
+            summary = improve_there(SparkImproveTask(table, source, place, **common))
+        else:
+            task = ImproveTask(table, source, Path(out), settings, files, threads=threads, **common)
+            summary = improve_to_folder(task)
     why = [*_broken(summary), *loads_missed(summary), *deaths_missed(summary), *hops_missed(summary)]
     screen.report(summary, *_told(summary, out), holds=summary.topic_connected and not why, why=why)
 
 
-def _told(summary: BuildSummary, out: Path) -> Iterator[str]:
+def _told(summary: BuildSummary, out: str) -> Iterator[str]:
     from topicloom.overlay.jobs.certify import certificate_told
     from topicloom.overlay.model.verdict import survival_told
 

@@ -215,7 +215,7 @@ RoundTrips = Annotated[
 class LimitOptions:
     """What an overlay must respect."""
 
-    PANEL: ClassVar[str] = "Constraints (tables as for INTEREST; columns by name)"
+    PANEL: ClassVar[str] = "Constraints (files, or table:NAME or sql:QUERY of Spark; columns by name)"
 
     caps: Annotated[
         str | None,

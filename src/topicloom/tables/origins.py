@@ -12,6 +12,7 @@ from typing import Any
 from topicloom.errors import UsageError
 
 FRAME = "the DataFrame"
+NAMED = ("table", "sql")  # what may stand before a colon in the place of a file
 FILES = ("csv", "tsv", "json", "parquet", "text")  # formats that are read by rules of our own
 
 
@@ -43,6 +44,19 @@ class Origin:
         if self.format is not None:
             return self.path or f"{self.format} table {self.options.get('dbtable', '')}".rstrip()
         return FRAME
+
+
+def named_origin(text: str) -> Origin | None:
+    """Return the table that a word in the place of a file means; None for a file.
+
+    >>> named_origin("table:plant.caps").table, named_origin("sql:SELECT 1 node").sql, named_origin("a.csv")
+    ('plant.caps', 'SELECT 1 node', None)
+    """
+    word, colon, value = text.partition(":")
+    if not colon or word not in NAMED:
+        return None
+    words = ("table:", "sql:", "format", "options")
+    return origin_of(table=value, words=words) if word == "table" else origin_of(sql=value, words=words)
 
 
 def origin_of(

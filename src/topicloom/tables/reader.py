@@ -18,7 +18,7 @@ from topicloom.base.arrays import Bools
 from topicloom.base.atomic_write import replacing
 from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress
-from topicloom.errors import InputError
+from topicloom.errors import InputError, RefusedInputError
 from topicloom.tables.refused import RefusedRows
 from topicloom.tables.source import TableSource
 
@@ -88,11 +88,13 @@ def read_all(
     """
     raw = reader.read(source, progress=progress)
     try:
-        wanted = [field.name for field in source.fields]
-        if raw.notice or not set(wanted) <= set(raw.names):
+        needed = {field.name for field in source.fields if not field.optional}
+        some = {field.name for field in source.fields} - needed
+        # Of several optional columns any will do: one of them is what the table is for.
+        if raw.notice or not needed <= set(raw.names) or (some and not some & set(raw.names)):
+            wanted = ", ".join(field.name for field in source.fields)
             raise InputError(
-                f"{source.path} has no columns {', '.join(wanted)}: they must be named, in a header if it is "
-                "CSV or TSV"
+                f"{source.path} has no columns {wanted}: they must be named, in a header if it is CSV or TSV"
             )
         require_no_rejects(raw, raw.n_rejects(progress=progress))
         table = raw.to_arrow(progress=progress, phase=f"read {source.what}")
@@ -114,7 +116,8 @@ def require_no_rejects(raw: TableRead, count: int) -> None:
     if first is not None:
         file, row, reason = first
         place = "" if file == raw.source.path else f"in {file} "
-        raise InputError(f"{rows_were(count)} refused in {raw.source.path}, first {place}{row!r}: {reason}")
+        told = f"{rows_were(count)} refused in {raw.source.path}, first {place}{row!r}: {reason}"
+        raise RefusedInputError(told)
 
 
 def write_rejects(raw: TableRead, path: str | Path, *, progress: Progress = SILENT) -> None:

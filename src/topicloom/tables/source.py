@@ -13,7 +13,7 @@ from topicloom.base.addresses import is_address
 from topicloom.errors import UsageError
 from topicloom.tables.decompress import SUFFIXES
 from topicloom.tables.encodings import UTF8, check_encoding
-from topicloom.tables.origins import FRAME, Origin
+from topicloom.tables.origins import FRAME, Origin, named_origin
 from topicloom.tables.records import Field
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}
@@ -153,7 +153,10 @@ def edges_source(
 def limits_source(path: str | os.PathLike[str], what: str, encoding: str = UTF8) -> TableSource:
     """Describe a table of constraints: caps (node, cap), forbid or require (u, v), costs (u, v, cost), ..."""
     options = replace(BY_HEADER, encoding="`encoding`")  # that of the interest
-    return TableSource(os.fspath(path), LIMITS[what], what=what, options=options, encoding=encoding)
+    text = os.fspath(path)
+    return TableSource(
+        text, LIMITS[what], what=what, options=options, encoding=encoding, origin=named_origin(text)
+    )
 
 
 def records_source(
@@ -161,6 +164,7 @@ def records_source(
 ) -> TableSource:
     """Describe a table whose columns are known by their names; `what` it is, for messages."""
     shown = path if origin is None else origin.shown
+    origin = origin or named_origin(path)
     return TableSource(shown, tuple(fields), what=what, options=BY_HEADER, by_name=True, origin=origin)
 
 
@@ -193,9 +197,12 @@ class Resolved:
     named: bool = False  # the folder says which files it means, and may hold others
 
 
-def are_small(*paths: str) -> bool:
-    """Return whether these tables lie on this machine and hold little, by the sizes of their files."""
-    size = 0
+def are_small(*paths: str, parquet: int = SQUEEZED) -> bool:
+    """Return whether these tables lie on this machine and hold little, by the sizes of their files.
+
+    Compressed text counts as ten times its size, and so does Parquet if its rows are not counted as well.
+    """
+    size, larger = 0, dict.fromkeys(SUFFIXES, SQUEEZED) | {".parquet": parquet}
     for path in paths:
         if is_address(path):
             return False
@@ -204,7 +211,7 @@ def are_small(*paths: str) -> bool:
             continue  # there is no such table; whoever reads it says so
         for file in [place] if place.is_file() else place.rglob("*"):
             with suppress(OSError):  # a link to nothing, or a file that is just being removed
-                size += file.stat().st_size * (SQUEEZED if file.suffix in SUFFIXES else 1)
+                size += file.stat().st_size * larger.get(file.suffix, 1)
             if size > SMALL_BYTES:
                 return False
     return True

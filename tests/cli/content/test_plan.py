@@ -144,6 +144,16 @@ def test_cost_reads_tables_of_others(cli, problem, tmp_path):
     assert code == 2 and "nowhere" in err
 
 
+@pytest.mark.spark
+def test_cost_reads_a_query_as_it_stands(module_cli, spark, problem):
+    """A path would make one slash of two, and so another text of the query."""
+    read = read_problem(problem, print)
+    rows = ", ".join(f"('{user}', 'a//b')" for user in read.users.to_pylist())
+    query = f"sql:SELECT * FROM VALUES {rows} AS t(user, broker)"
+    code, _, err = module_cli("content", "cost", problem, query)
+    assert code == 2 and "a//b" in err and "Traceback" not in err
+
+
 def test_an_assignment_that_does_not_fit_exits_1(module_cli, problem, tmp_path):
     read = read_problem(problem, print)
     table = pa.table({"user": read.users, "broker": [read.brokers[0].as_py()] * 60})

@@ -13,9 +13,12 @@ from drawing import examples
 from naive.constrained_cases import cases
 from naive.overlays import random_interest
 from naive.survival import naive_fragile
-from naive.weights import naive_delivery, naive_loads, one_hop, times_of
+from naive.weights import all_overlays, naive_delivery, naive_loads, one_hop, times_of
 from topicloom.errors import UsageError
+from topicloom.overlay.builders import improve_lanes
+from topicloom.overlay.builders.improve_lanes import TIME_WEIGHT
 from topicloom.overlay.builders.registry import BUILDERS, run_builder
+from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.constraints import WEIGHTS, Constraints, NodePairs
 from topicloom.overlay.model.interest import Interest
 
@@ -71,6 +74,25 @@ def test_survival_is_kept() -> None:
     assert found.report["survives"] and not naive_fragile(INTEREST, found.overlay, 1)
 
 
+def test_what_survives_takes_fast_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times that weigh nothing in the moves leave deliveries slower, on three tables together."""
+    found = {}
+    for weight in (0.0, TIME_WEIGHT):
+        monkeypatch.setattr(improve_lanes, "TIME_WEIGHT", weight)
+        total = 0.0
+        for seed in range(3):
+            interest = random_interest(40, 8, 3, seed=seed)
+            places = np.random.default_rng(seed).random((40, 2))
+            pairs = NodePairs.of(*np.triu_indices(40, 1), 40)
+            times = 1.0 + 99.0 * np.hypot(*(places[pairs.u] - places[pairs.v]).T)
+            limits = Constraints(rates=np.ones(interest.n_topics), timed=pairs, times=times)
+            build = run_builder("balanced", interest, constraints=limits, objective="rate-ms", survive=1)
+            assert build.report["survives"]
+            total += build.report["objective"]
+        found[weight] = total
+    assert found[TIME_WEIGHT] < 0.99 * found[0.0]
+
+
 def test_extra_edges_are_there_in_the_end() -> None:
     limits = weights_of(INTEREST)
     for objective in ("cost", "rate-hops"):
@@ -124,6 +146,86 @@ def test_caps_on_loads_are_kept_or_named() -> None:
     tight = run_builder("balanced", INTEREST, constraints=Constraints(load_caps=np.ones(INTEREST.n_nodes)))
     above = sum(load > 1 for load in naive_loads(INTEREST, edges_of(tight), rates))
     assert tight.report["nodes_above_load_count"] == above > 0
+
+
+def hub_of_three() -> Interest:
+    wanted = {"hub": "xyz", "p": "xy", "q": "yz", "r": "xz"}
+    return Interest.from_pairs([(node, topic) for node, topics in wanted.items() for topic in topics])
+
+
+def test_a_cap_on_loads_that_takes_an_edge_more_is_met() -> None:
+    """Three edges connect all, and the hub has them all then. With four it keeps two, of two topics each."""
+    interest = hub_of_three()
+    plain = run_builder("balanced", interest)
+    assert plain.n_edges == 3
+    limits = Constraints.of(interest, load_caps={"hub": 4.0})
+    found = run_builder("balanced", interest, constraints=limits)
+    loads = naive_loads(interest, edges_of(found), [1.0] * interest.n_topics)
+    assert loads[interest.node_ids.to_pylist().index("hub")] <= 4.0
+    assert found.n_edges == 4 and found.report["edges_for_loads"] == 1
+    assert "nodes_above_load" not in found.report
+    assert check_overlay(interest, found.overlay).topic_connected
+
+
+def test_a_cap_on_loads_that_nothing_meets_is_named_and_the_edges_asked_for_are_kept() -> None:
+    interest = hub_of_three()
+    limits = Constraints.of(interest, load_caps={"hub": 3.0})
+    found = run_builder("balanced", interest, constraints=limits)
+    assert found.report["nodes_above_load"] == ["hub"]
+    few = Constraints.of(interest, load_caps={"hub": 4.0})
+    kept = run_builder("balanced", interest, constraints=few, more_edges=1.0, objective="mean-hops")
+    assert kept.n_edges == 3 and kept.report["nodes_above_load"] == ["hub"]
+
+
+def test_caps_on_loads_that_some_overlay_meets_are_met_on_tiny_tables() -> None:
+    """The node that forwards most may forward one or two topics less; one table may be missed."""
+    possible = met = 0
+    for seed in range(12):
+        interest = random_interest(5, 4, 3, seed=seed)
+        ones = [1.0] * interest.n_topics
+        loads = naive_loads(interest, edges_of(run_builder("balanced", interest)), ones)
+        node = int(np.argmax(loads))
+        most = max(loads) - 1 - seed % 2
+        if not any(naive_loads(interest, one, ones)[node] <= most for one in all_overlays(interest, 10, 4)):
+            continue
+        caps = np.where(np.arange(interest.n_nodes) == node, most, np.inf)
+        found = run_builder("balanced", interest, constraints=Constraints(load_caps=caps))
+        possible += 1
+        met += naive_loads(interest, edges_of(found), ones)[node] <= most
+        assert check_overlay(interest, found.overlay).topic_connected
+    assert possible >= 4 and met >= possible - 1
+
+
+@pytest.mark.parametrize("objective", ["mean-hops", "hops", "rate-hops"])
+def test_a_cap_on_loads_that_nothing_meets_takes_no_edge_that_spares_nobody(objective: str) -> None:
+    """The busiest node is to forward nothing. Every edge shortens paths, so the objective would take them."""
+    for size, seed in ((7, 1), (20, 0), (20, 1)):
+        interest = random_interest(size, 8 if size == 20 else 5, 3, seed=seed)
+        ones = [1.0] * interest.n_topics
+        rates = Constraints(rates=np.array(ones) if objective == "rate-hops" else None)
+        plain = run_builder("balanced", interest, constraints=rates, objective=objective)
+        hub = int(np.argmax(naive_loads(interest, edges_of(plain), ones)))
+        limits = replace(rates, load_caps=np.where(np.arange(size) == hub, 0.0, np.inf))
+        # Less than an edge more: the search without the tries for loads.
+        few = run_builder("balanced", interest, constraints=limits, objective=objective, more_edges=1.0)
+        found = run_builder("balanced", interest, constraints=limits, objective=objective)
+        before, after = (naive_loads(interest, edges_of(build), ones)[hub] for build in (few, found))
+        assert found.report["nodes_above_load_count"] == 1 and after <= before
+        more = found.n_edges > few.n_edges or found.degree_max > few.degree_max
+        assert after < before or not more
+        assert ("edges_for_loads" in found.report) == (found.n_edges > plain.n_edges)
+
+
+def test_a_cap_on_loads_is_met_with_few_edges_whatever_the_objective() -> None:
+    interest = hub_of_three()
+    limits = Constraints.of(interest, load_caps={"hub": 4.0})
+    for objective in ("mean-hops", "hops"):
+        for seconds in (0.0, 1.0):
+            found = run_builder(
+                "balanced", interest, constraints=limits, objective=objective, time_limit=seconds
+            )
+            assert found.n_edges == 4 and found.report["edges_for_loads"] == 1
+            assert "nodes_above_load" not in found.report
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)

@@ -168,3 +168,18 @@ def test_a_file_that_is_not_there_is_refused_before_any_work(tmp_path):
     files = ConstraintFiles(caps=str(Path(tmp_path) / "nothing.csv"))
     with pytest.raises(InputError, match="no such file or folder"):
         files.check_there()
+
+
+def test_a_parquet_table_may_lack_the_optional_column(tmp_path):
+    """Without a column `load` the table of caps is whole; without `cost` that of costs is not."""
+    pq.write_table(pa.table({"node": ["a", "*"], "cap": [2, 9]}), tmp_path / "caps.parquet")
+    pq.write_table(pa.table({"u": ["a"], "v": ["b"]}), tmp_path / "costs.parquet")
+    files = ConstraintFiles(caps=str(tmp_path / "caps.parquet"))
+    files.check_there()
+    here = {"spark": SparkChoice(engine="local")}
+    limits = load_constraints(files, LoadedInterest(NODES, ""), **here)
+    assert limits.constraints.caps.tolist() == [2, 9, 9, 9] and limits.constraints.load_caps is None
+    with pytest.raises(InputError, match="has no columns u, v, cost"):
+        load_constraints(
+            ConstraintFiles(costs=str(tmp_path / "costs.parquet")), LoadedInterest(NODES, ""), **here
+        )

@@ -379,3 +379,24 @@ def test_stars_connect_what_the_joins_connect(seed: int) -> None:
             map(sorted, nx.connected_components(after))
         )
         assert after.number_of_edges() < max(after.number_of_nodes(), 1)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 59, 60, 1000])
+def test_a_task_reduces_its_joins_part_by_part(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    """Whatever the parts, the same stars: held at a time are so many joins and a row per node and topic."""
+    monkeypatch.setattr(verify_salted, "AT_ONCE", at_once)
+    rng = np.random.default_rng(at_once)
+    joins = [rng.integers(0, 4, 60), rng.integers(0, 30, 60), rng.integers(0, 30, 60)]
+    held = []
+    whole = verify_salted.stars
+
+    def watched(*columns: Any) -> Any:
+        held.append(len(columns[0]))
+        return whole(*columns)
+
+    monkeypatch.setattr(verify_salted, "stars", watched)
+    batches = pa.table(joins, names=["topic", "a", "b"]).to_batches(max_chunksize=1)
+    found = pa.Table.from_batches(verify_salted.star_batches(iter(batches)))
+    assert [column.to_pylist() for column in found.columns] == [one.tolist() for one in whole(*joins)]
+    assert max(held) <= at_once + 4 * 30
+    assert list(verify_salted.star_batches(iter([]))) == []

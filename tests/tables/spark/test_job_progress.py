@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -112,11 +116,62 @@ def test_errors_from_workers_become_one_sentence(spark: SparkSession) -> None:
             "Encountered error while reading file file:///a%20b.csv. Permission denied",
             "cannot read /a b.csv: per",
         ),
+        ("Job 5 cancelled because SparkContext was shut down", "may have run out of memory"),
         ("something else\n  at a.b.c(D.java)", "Spark failed on t: something else"),
     ],
 )
 def test_known_faults_are_explained(text: str, part: str) -> None:
     assert part in str(translated(RuntimeError(text), "t"))
+
+
+OUT_OF_MEMORY = """
+import sys
+from topicloom.errors import InputError
+from topicloom.tables.spark.failures import spark_errors
+from topicloom.tables.spark.session import get_session
+
+spark = get_session(master="local[2]", conf={"spark.driver.memory": "512m"})
+frame = spark.range(0, 2, 1, 2).selectExpr("sequence(0L, 200000000L + id) many")
+try:
+    with spark_errors("t"):
+        frame.write.parquet(sys.argv[1])
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.spark
+def test_a_java_without_memory_says_so(tmp_path: Path) -> None:
+    """Spark says "You hit a bug in Spark" of it, or "cancelled", as if somebody had asked it to stop."""
+    command = [sys.executable, "-c", OUT_OF_MEMORY, str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    told = r"r[au]n out of memory.*spark\.driver\.memory=SIZE"
+    assert re.search(told, done.stdout), done.stdout + done.stderr
+
+
+JAVA_ENDS = """
+from topicloom.tables.spark.failures import translated
+from topicloom.tables.spark.session import get_session
+
+spark = get_session(master="local[2]")
+fault = RuntimeError("[INTERNAL_ERROR] Executed command failed. You hit a bug in Spark")
+print(translated(fault, "t"))
+java = spark.sparkContext._gateway.proc
+spark._jsc.sc().stop()
+print(translated(fault, "t"))
+java.kill(), java.wait()
+print(translated(fault, "t"))
+"""
+
+
+@pytest.mark.spark
+def test_faults_of_a_spark_that_is_ending_are_not_told_as_bugs() -> None:
+    """What runs while Java ends fails for want of parts that are gone, and Spark calls that its own fault."""
+    done = subprocess.run([sys.executable, "-c", JAVA_ENDS], capture_output=True, text=True, timeout=300)
+    told = done.stdout.splitlines()
+    assert len(told) == 3, done.stdout + done.stderr
+    assert "bug in Spark" in told[0], "a Spark that goes on is not said to have ended"
+    assert all("may have run out of memory" in line for line in told[1:]), told
 
 
 @pytest.mark.parametrize("kind", [ConnectionRefusedError, Py4JNetworkError])

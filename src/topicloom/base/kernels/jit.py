@@ -13,18 +13,25 @@ from numba import njit, types
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
-from topicloom.base.first_use import compiling
+from topicloom.base.first_use import compiled, compiling
 from topicloom.base.kernels.freshness import keep_fresh
 
 
-class _FirstUse(event.Listener):  # type: ignore[misc]
-    """Hears what is really compiled; what comes from the disk is not."""
+class _FirstUse(event.TimingListener):  # type: ignore[misc]
+    """Hears what is really compiled; what comes from the disk is not.
+
+    A kernel that compiles others is timed once, by the compiler's own clock.
+    """
 
     def on_start(self, event: Any) -> None:
         compiling()
+        super().on_start(event)
 
     def on_end(self, event: Any) -> None:
-        pass
+        before = self.duration if self.done else 0.0
+        super().on_end(event)
+        if self.done:
+            compiled(self.duration - before)
 
 
 event.register("numba:compile", _FirstUse())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,7 +23,10 @@ def cost(
     spark: EngineOptions,
     problem: Problem = None,
     assignment: Annotated[
-        Path | None, typer.Argument(help="A plan folder, or a table with columns user, broker.")
+        str | None,
+        typer.Argument(
+            help="A plan folder, or a table with columns user, broker; also table:NAME or sql:QUERY of Spark."
+        ),
     ] = None,
     core_model: CoreModelName = "free",
     seed: Seed = 0,
@@ -40,10 +42,10 @@ def cost(
         summary = measure_assignment(
             problem,
             assignment,
-            spark=spark.choice(str(assignment)),
+            spark=spark.choice(assignment),
             core_model=core_model,
             seed=seed,
             notice=screen.notice,
             progress=progress,
         )
-    show_plan(screen, summary, figure_lines(summary.figures, str(assignment)))
+    show_plan(screen, summary, figure_lines(summary.figures, assignment))

@@ -34,7 +34,7 @@ topicloom content traffic --log-table shop.messages --subscriptions subs.csv --o
 class PriceOptions(PriceFiles):
     """Where brokers and prices come from, if they are to be written too."""
 
-    PANEL: ClassVar[str] = "Brokers and prices (tables with named columns)"
+    PANEL: ClassVar[str] = "Brokers and prices (tables with named columns, table:NAME or sql:QUERY of Spark)"
 
     brokers: Annotated[str | None, "Columns broker, capacity."] = None
     access: Annotated[str | None, "Columns user, broker, price."] = None

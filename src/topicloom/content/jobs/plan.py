@@ -131,7 +131,7 @@ def plan_content(
 
 def measure_assignment(
     source: Path,
-    path: Path,
+    given: str,
     *,
     spark: SparkChoice,
     core_model: str,
@@ -142,21 +142,22 @@ def measure_assignment(
     """Measure an assignment of a problem's users as a plan is measured."""
     start = progress.now()
     problem = read_problem(source, notice, need_capacity=False)
-    plan = ContentPlan(_read_assignment(path, problem, spark, notice, progress), "given")
+    plan = ContentPlan(_read_assignment(given, problem, spark, notice, progress), "given")
     figures = measure_plan(problem, plan, core_model, seed, progress)
     return AssignmentSummary(figures, {"total": progress.now() - start})
 
 
 def _read_assignment(
-    path: Path, problem: ContentProblem, spark: SparkChoice, notice: Notice, progress: Progress
+    given: str, problem: ContentProblem, spark: SparkChoice, notice: Notice, progress: Progress
 ) -> Ints:
     """Read a plan folder or one Parquet file without Spark, any other table like any input."""
+    path = Path(given)
     if plan_folder.is_plan(path) or (path.is_file() and path.suffix == ".parquet"):
         return plan_folder.read_assignment(path, problem)
-    source = records_source(str(path), "assignment", [Field("user"), Field("broker")])
+    source = records_source(given, "assignment", [Field("user"), Field("broker")])
     check_there(source)
     table = read_all(spark.reader(source, notice=notice, progress=progress), source, progress=progress)
-    return plan_folder.match_assignment(CheckedTable(path, table), problem)
+    return plan_folder.match_assignment(CheckedTable(given, table), problem)
 
 
 def measure_plan(

@@ -40,6 +40,7 @@ from topicloom.overlay.builders.sturdy import (
     fragile_report,
 )
 from topicloom.overlay.builders.sturdy_closing import Closing
+from topicloom.overlay.builders.time_limit import TimeLimit
 from topicloom.overlay.measures.connectivity import topic_components
 from topicloom.overlay.measures.deliveries import rates_of
 from topicloom.overlay.measures.survival import check_survival
@@ -131,7 +132,7 @@ class Improver:
     def run(self, overlay: Overlay) -> Build:
         """Set right, search, spend what may be spent."""
         progress = self.watch.progress
-        deadline = progress.now() + self.asked["time_limit"] if self.asked["time_limit"] else math.inf
+        until = TimeLimit(self.asked["time_limit"], progress)
         self.report = {"edges_start": overlay.n_edges, "degree_start": largest_degree(overlay)}
         with self.watch.phase("set right"):
             start = self._set_right(overlay)
@@ -145,7 +146,7 @@ class Improver:
             limit = 0
         if start.n_edges and limit:
             with self.watch.phase("search", None if math.isinf(limit) else limit):
-                best = self._search(maker, best, bounds, deadline, limit)
+                best = self._search(maker, best, bounds, until, limit)
         if self.asked["extra_edges"]:
             best = self._spend(maker.goal, best, bounds)
         return self._build(best, bounds, maker.goal)
@@ -224,14 +225,14 @@ class Improver:
             return 2 if check_survival(self.task.interest, overlay, 2).survives else 1
         return 0
 
-    def _search(self, maker: LaneMaker, best: Found, bounds: Bounds, deadline: float, limit: float) -> Found:
+    def _search(self, maker: LaneMaker, best: Found, bounds: Bounds, until: TimeLimit, limit: float) -> Found:
         """Run rounds until the time is up; every overlay that is taken is better and keeps the bounds."""
         kinds, turn, progress = maker.kinds(bounds), 0, self.watch.progress
         lane = maker.lane(kinds[0], best.overlay, bounds, self.seed)
         best = self._better(maker.goal, lane.edges(), best, bounds)  # a lane prunes first
         round_ = vain = standing = 0
         before = progress.now()
-        while round_ < limit and progress.now() < deadline and standing < STANDING:
+        while round_ < limit and not until.over and standing < STANDING:
             if vain >= PATIENCE.get(kinds[turn % len(kinds)], OTHERS_PATIENCE):
                 self.seed, turn, vain = self.seed + 1, turn + 1, 0  # again from the best, with other lots
                 lane = maker.lane(kinds[turn % len(kinds)], best.overlay, bounds, self.seed)

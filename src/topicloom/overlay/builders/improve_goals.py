@@ -104,12 +104,8 @@ class Goal:
 
     def overload(self, overlay: Overlay) -> Floats:
         """Return what each node forwards above its cap."""
-        caps = self.task.constraints.load_caps
-        if caps is None:
-            return np.zeros(overlay.n_nodes)
-        loads = node_loads(self.view(overlay), self.rates)
-        over: Floats = np.maximum(loads - caps - ROUNDED * np.maximum(loads, 1.0), 0.0)
-        return over
+        task = self.task
+        return load_above_caps(task.interest, overlay, constraints=task.constraints, threads=task.threads)
 
     def found(self, overlay: Overlay) -> Found:
         """Measure an overlay."""
@@ -132,6 +128,18 @@ class Goal:
                 return (delivery_hops(view, self.rates), *counts)
             return (delivery_ms(view, self.rates, constraints), *counts)
         return counts
+
+
+def load_above_caps(
+    interest: Interest, overlay: Overlay, *, constraints: Constraints, threads: int | None = None
+) -> Floats:
+    """Return what each node forwards above its cap."""
+    caps = constraints.load_caps
+    if caps is None:
+        return np.zeros(overlay.n_nodes)
+    loads = node_loads(view_of(interest, overlay, threads=threads), rates_of(interest, constraints))
+    over: Floats = np.maximum(loads - caps - ROUNDED * np.maximum(loads, 1.0), 0.0)
+    return over
 
 
 def largest_degree(overlay: Overlay) -> int:

@@ -8,7 +8,7 @@ milliseconds exactly; the one on survival keeps that topics survive deaths.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from topicloom.base.progress import Progress, QuietProgress
@@ -18,12 +18,13 @@ from topicloom.overlay.builders.improve_goals import WEIGHED, WIDE, Bounds, Foun
 from topicloom.overlay.builders.local_search import LocalSearch
 from topicloom.overlay.builders.path_search import PathSearch
 from topicloom.overlay.builders.sturdy_search import SturdySearch
-from topicloom.overlay.model.constraints import NodePairs
+from topicloom.overlay.model.constraints import Constraints, NodePairs
 from topicloom.overlay.model.overlay import Overlay
 
 MOVES, LOCAL_MOVES, MOST_LOCAL_MOVES = 0.25, 4, 10_000  # per edge in one round, and in all
 COLD_EVERY = 4  # of so many rounds one in which nothing gets worse
 NO_EDGE_MORE = 3  # rounds of relief that take no edge more than before
+TIME_WEIGHT = 0.25  # of the slowest edge, where survival must be kept; depths weigh the hops
 
 
 class Lane(Protocol):
@@ -53,7 +54,7 @@ class LaneMaker:
         """Return the lanes that take turns, the best one first."""
         objective, free = self.goal.objective, bounds.hops >= WIDE
         if bounds.survive:
-            return ("sturdy",)
+            return ("sturdy-ms", "sturdy") if objective == "rate-ms" else ("sturdy",)
         if objective == "rate-ms":
             return ("path",)
         if objective in WEIGHED:
@@ -66,8 +67,20 @@ class LaneMaker:
 
     def lane(self, kind: str, overlay: Overlay, bounds: Bounds, seed: int) -> Lane:
         """Return a lane of that kind."""
-        makers: dict[str, Callable[..., Lane]] = {"hop": HopLane, "local": LocalLane, "path": PathLane}
-        return makers.get(kind, SturdyLane)(self, overlay, bounds, seed)
+        makers: dict[str, Callable[..., Lane]] = {
+            "hop": HopLane,
+            "local": LocalLane,
+            "path": PathLane,
+            "sturdy": SturdyLane,
+            "sturdy-ms": TimedSturdyLane,
+        }
+        return makers[kind](self, overlay, bounds, seed)
+
+    def _priced_by_time(self) -> Constraints:
+        """Return the constraints with times as costs; 1, the cost of other pairs, is that of the slowest."""
+        limits = self.task.constraints
+        slowest = float(limits.times.max(initial=0.0)) or 1.0
+        return replace(limits, priced=limits.timed, costs=limits.times / slowest)
 
     def edges_of(self, overlay: Overlay) -> Edges:
         """Return the edges of an overlay, the fixed ones first."""
@@ -76,14 +89,22 @@ class LaneMaker:
         return joined_edges(fixed, (pairs.u, pairs.v))
 
     def hop_search(
-        self, overlay: Overlay, hops: int, cap: int, seed: int, *, survive: int = 0, cost: str = "tie"
+        self,
+        overlay: Overlay,
+        hops: int,
+        cap: int,
+        seed: int,
+        *,
+        survive: int = 0,
+        cost: str = "tie",
+        timed: bool = False,
     ) -> HopSearch:
-        """Return a search within hops, or one that keeps survival."""
+        """Return a search within hops, or one that keeps survival; if `timed` it looks for fast edges."""
         task = self.task
         options: dict[str, Any] = {
             "n_fixed": len(task.fixed[0]),
             "cap": cap,
-            "constraints": task.constraints,
+            "constraints": self._priced_by_time() if timed else task.constraints,
             "costs": cost,
             "weights": self.goal.depth_weights(),
             "seed": seed,
@@ -97,7 +118,8 @@ class LaneMaker:
         largest = int(task.interest.topic_sizes().max(initial=1))
         search.center(max(min(hops // 2, largest), 1))
         if self.goal.objective in WEIGHED:
-            search.by_cost = (0.0, 0.0)  # the moves add no edge, so only depths count
+            # The moves add no edge, so only depths count, and times.
+            search.by_cost = (0.0, TIME_WEIGHT if timed else 0.0)
         return search
 
 
@@ -125,14 +147,28 @@ class HopLane:
 class SturdyLane(HopLane):
     """The search that keeps survival; it cannot shorten topics by force."""
 
+    timed = False
+
     def __init__(self, maker: LaneMaker, overlay: Overlay, bounds: Bounds, seed: int) -> None:
         self._objective = "edges" if maker.goal.objective == "hops" else maker.goal.objective
         found = maker.hop_search(
-            overlay, bounds.hops, bounds.degree, seed, survive=bounds.survive, cost=maker.task.costs
+            overlay,
+            bounds.hops,
+            bounds.degree,
+            seed,
+            survive=bounds.survive,
+            cost=maker.task.costs,
+            timed=self.timed,
         )
         assert isinstance(found, SturdySearch)
         found.prune()
         self._search = found
+
+
+class TimedSturdyLane(SturdyLane):
+    """The same for milliseconds: between overlays of equal depths it goes for faster edges."""
+
+    timed = True
 
 
 class LocalLane:

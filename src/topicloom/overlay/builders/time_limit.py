@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
+from topicloom.base.first_use import seconds_compiled
 from topicloom.base.progress import Progress
 
 CHARGE = 3e-5  # seconds that a move is charged; about what it takes on a thousand nodes
 
 
 class TimeLimit:
-    """So many seconds from now on, 0 for no limit, by the caller's clock.
+    """So many seconds from now on, 0 for no limit, by the caller's clock; it stands while kernels compile.
 
     A caller without a clock (its `now` stands still) is charged for moves instead, so that a search that
     only time ends comes to an end for everybody.
@@ -24,7 +25,7 @@ class TimeLimit:
     def __init__(self, seconds: float, progress: Progress) -> None:
         self.seconds = seconds if seconds > 0 else math.inf
         self.progress = progress
-        self.start = progress.now()
+        self.start = self._now()
         self.charged = 0.0
 
     def charge(self, moves: int) -> None:
@@ -34,5 +35,8 @@ class TimeLimit:
     @property
     def over(self) -> bool:
         """Has the time passed?"""
-        passed = self.progress.now() - self.start
+        passed = self._now() - self.start
         return (passed if passed > 0 else self.charged) > self.seconds
+
+    def _now(self) -> float:
+        return self.progress.now() - seconds_compiled()

@@ -3,21 +3,31 @@
 On small interests, where no death is to be survived, the search for few edges or a low maximum degree is that
 of `best_of_small.py`. Else the build comes first, as without an objective. Then the searches of `improve` go
 on from it under what holds of it: its edges (and `more_edges` percent), its maximum degree, its hops, its
-survival. With caps on loads they also move what nodes forward above them.
+survival. With caps on loads they also move what nodes forward above them, and may take more edges for that.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
+from topicloom.base.arrays import Floats
 from topicloom.base.parameters import Parameter
 from topicloom.base.progress import SILENT, Progress
 from topicloom.errors import UsageError
 from topicloom.overlay.builders.best_of_small import AIMS, BOTH, SMALL_NODES
 from topicloom.overlay.builders.hops import hops_report
 from topicloom.overlay.builders.improve import improve_overlay
-from topicloom.overlay.builders.improve_goals import OBJECTIVES, check_objective
+from topicloom.overlay.builders.improve_goals import (
+    OBJECTIVES,
+    ROUNDED,
+    check_objective,
+    load_above_caps,
+)
 from topicloom.overlay.builders.sturdy import (
     build_sturdy,
     check_deaths_and_edges,
@@ -32,6 +42,7 @@ from topicloom.overlay.model.overlay import Overlay
 
 ROUNDS = 60  # of search, where no time limit says how long
 NO_MORE = (BOTH, "edges")  # objectives for which no edge is added
+FOR_LOADS = (10, 30)  # percent of edges more, one after the other, where a cap on loads is not met without
 TOLD = (
     "objective",
     "objective_start",
@@ -39,6 +50,7 @@ TOLD = (
     "edges_added",
     "nodes_above_load",
     "nodes_above_load_count",
+    "edges_for_loads",
 )
 
 Objective = Annotated[
@@ -67,7 +79,8 @@ def build_weighted(
     """Run balanced; with an `objective`, or caps on loads, improve what it has made.
 
     That takes `time_limit` seconds more where there is a limit, and else 60 rounds. Topics that are split
-    stay so: the search goes on with the others. `extra_edges` are spent at the end.
+    stay so: the search goes on with the others. `extra_edges` are spent at the end. Where a cap on loads is
+    not met with the edges allowed, and `more_edges` does not say how many they are, more are taken.
 
     >>> interest = Interest.from_pairs([(node, "x") for node in "abcd"])
     >>> build_weighted(interest, objective="mean-hops", more_edges=50.0).n_edges
@@ -100,21 +113,29 @@ def build_weighted(
         return made
     limit = float(parameters.get("time_limit", 0.0))
     max_hops = made.parameters["max_hops"]
-    better = improve_overlay(
+    most, survive = _most_edges(made, aim, more_edges), _survived(made)
+    # The search that keeps survival adds no edge, and costs have no bound on edges.
+    more = loads and not (more_edges or survive or most == "auto")
+    tries = 1 + (len(FOR_LOADS) + (aim != "edges") if more else 0)
+    limits = _with_start(constraints, start, interest.n_nodes)
+    search = partial(
+        improve_overlay,
         interest,
-        made.overlay,
         objective=aim,
-        constraints=_with_start(constraints, start, interest.n_nodes),
-        survive=_survived(made),
+        constraints=limits,
+        survive=survive,
         extra_edges=extra,
         max_hops=max_hops,
-        max_edges=_most_edges(made, aim, more_edges),
-        time_limit=limit,
+        time_limit=limit / tries,
         rounds="auto" if limit else ROUNDS,
         seed=seed,
         threads=threads,
         progress=progress,
     )
+    better = search(made.overlay, max_edges=most)
+    if more:
+        above = partial(load_above_caps, interest, constraints=limits, threads=threads)
+        better = _within_loads(search, above, made, better, limit)
     report = lasting_report(interest, made, better.overlay)
     if (topic_components(interest, better.overlay) <= 1).all():
         bound = "none" if max_hops == "auto" and parameters.get("survive") else max_hops  # as before
@@ -125,6 +146,43 @@ def build_weighted(
         report["edges_before"] = better.n_edges - better.report["edges_added"]
     seconds = dict(made.seconds) | {f"improve: {name}": value for name, value in better.seconds.items()}
     return replace(made, overlay=better.overlay, seconds=seconds, report=report)
+
+
+def _within_loads(
+    search: partial[Build], above: Callable[[Overlay], Floats], made: Build, better: Build, limit: float
+) -> Build:
+    """Return what meets the caps on loads with more edges, if those there are do not do; told in the report.
+
+    Edges between nodes that forward little take the place of those at a node that forwards too much. At last
+    the maximum degree may rise by one, unless one was asked for. Every try is for few edges, as another
+    objective takes all that it is allowed, and it counts only if less is forwarded above caps. Then the
+    objective asked for has the edges that are there, and what is left of `limit` seconds.
+    """
+    first, steps, left = better, [better], limit - search.keywords["time_limit"]
+    for percent in FOR_LOADS:
+        if "nodes_above_load" not in better.report:
+            break
+        most = max(better.n_edges, made.n_edges + math.ceil(percent * made.n_edges / 100))
+        last = percent == FOR_LOADS[-1] and not isinstance(made.parameters["max_degree"], int)
+        degree = better.degree_max + 1 if last else "auto"  # auto: as large as it is
+        found = search(better.overlay, objective="edges", max_edges=most, max_degree=degree)
+        steps.append(found)
+        left -= search.keywords["time_limit"]
+        if above(found.overlay).sum() < above(better.overlay).sum() * (1 - ROUNDED):
+            better = found
+    other = search.keywords["objective"] != "edges"
+    if (better is not first and other) or (limit and (other or len(steps) <= len(FOR_LOADS))):
+        most = max(better.n_edges, made.n_edges)
+        better = search(better.overlay, max_edges=most, time_limit=max(left, 0.0))
+        steps.append(better)
+    seconds: Counter[str] = Counter()
+    for step in steps:
+        seconds.update(step.seconds)
+    report = dict(better.report) | {"objective_start": first.report["objective_start"]}
+    report["rounds"] = sum(step.report["rounds"] for step in steps)
+    if better.n_edges > made.n_edges:
+        report["edges_for_loads"] = better.n_edges - made.n_edges
+    return replace(better, seconds=dict(seconds), report=report)
 
 
 def _survived(made: Build) -> int:

@@ -30,6 +30,7 @@ from topicloom.overlay.model.overlay import Overlay
 from topicloom.overlay.model.verdict import Verdict, VerdictSummary
 from topicloom.overlay.spark.builders import SparkBuild
 from topicloom.overlay.spark.encode import EncodedInterest
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.spark_choice import Notice, no_notice
 
 NO_LIMITS = ConstraintFiles()
@@ -125,7 +126,10 @@ class BuildRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuildTask:
-    """From which table to which place, and how; `remark` hears what was chosen and why."""
+    """From which table to which place, and how; `remark` hears what was chosen and why.
+
+    With `edges` there is an overlay already, which Spark is to improve.
+    """
 
     table: InterestTable
     out: BuildPlace
@@ -133,6 +137,7 @@ class BuildTask:
     limits: ConstraintFiles = NO_LIMITS
     resume: bool = False
     remark: Notice = no_notice
+    edges: TableSource | None = None
 
     @property
     def progress(self) -> Progress:

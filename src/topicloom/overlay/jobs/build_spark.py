@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +20,13 @@ from msgspec.structs import replace as replace_fields
 
 from topicloom.base.parameters import plain_name
 from topicloom.base.summaries import UNSET, UnsetType
-from topicloom.errors import InputError, UsageError
+from topicloom.errors import InputError, RefusedInputError, TopicloomError, UsageError
 from topicloom.overlay.builders.default import FALLBACK
 from topicloom.overlay.builders.registry import parse_parameters
 from topicloom.overlay.jobs.build_place import BuildPlace, KeptBuild
 from topicloom.overlay.jobs.build_request import BuildTask, summarise_build
+from topicloom.overlay.jobs.interest_table import check_agreement, head_of
+from topicloom.overlay.jobs.measure import LeftOut, refuse_unsound, unknown_told
 from topicloom.overlay.jobs.verify import check_judged, judge
 from topicloom.overlay.measures.names import wildcards_told
 from topicloom.overlay.model.build import BuildHead, BuildSummary, Certificate
@@ -32,15 +36,18 @@ from topicloom.overlay.model.verdict import VerdictSummary
 from topicloom.overlay.spark.builders import SPARK_BUILDERS, SparkBuild
 from topicloom.overlay.spark.certify import certify_by_nodes
 from topicloom.overlay.spark.encode import EncodedInterest, InterestRead
+from topicloom.overlay.spark.improve import GIVEN, Dealing, SparkRegions
 from topicloom.overlay.spark.profile import count_components
 from topicloom.overlay.spark.write_build import write_build
 from topicloom.tables.first_look import check_there
 from topicloom.tables.folder import REJECTS
 from topicloom.tables.reader import REJECT_COLUMNS, rows_were
+from topicloom.tables.source import TableSource
 from topicloom.tables.spark.failures import spark_errors
 from topicloom.tables.spark.links import is_connect
 from topicloom.tables.spark.origins import rows_signature
 from topicloom.tables.spark.raw_table import RawTable
+from topicloom.tables.spark.read import read_table
 from topicloom.tables.spark.spark_work import StageBook
 from topicloom.tables.spark.step_tables import StepTables
 from topicloom.tables.spark.table_files import signature
@@ -117,7 +124,11 @@ def _build(
         try:
             return _run(task, run, read or raw, began - sum(before.values()), asked)
         except BaseException as error:
-            if run.whole() and not isinstance(task.out, KeptBuild):
+            refused = task.edges is not None and isinstance(error, RefusedInputError)
+            if refused and GIVEN not in run.whole():
+                with suppress(TopicloomError):
+                    run.forget()  # these edges are not improved, now or later
+            elif not refused and run.whole() and not isinstance(task.out, KeptBuild):
                 task.table.notice(_advice(task.out, run, error))
             raise
 
@@ -144,22 +155,14 @@ def _run(
     for text in () if isinstance(read, InterestRead) else record.notices:
         table.notice(text)
     if table.strict and encoded.rejected:
-        raise InputError(
+        raise RefusedInputError(
             f"{rows_were(encoded.rejected)} refused in {table.source.path}, and `strict` was given"
         )
     session = table.spark.session(progress)
     if remark := wildcards_told(encoded.wildcard_topics(session)):
         task.remark(remark)
     with spark_errors(str(task.out)):
-        build = SPARK_BUILDERS[request.algorithm](
-            session,
-            encoded,
-            run,
-            seed=request.seed,
-            notice=table.notice,
-            progress=progress,
-            **request.parameters,
-        )
+        build = _made(task, session, encoded, run)
         run.keep(
             WRITE,
             TablesOnly,
@@ -191,11 +194,45 @@ def _run(
     return run.finish(summary, tables)
 
 
+def _made(task: BuildTask, session: SparkSession, encoded: EncodedInterest, run: Run) -> SparkBuild:
+    """Build the edges, or improve those that there are."""
+    table, request = task.table, task.request
+    common: dict[str, Any] = {"seed": request.seed, "progress": task.progress, **request.parameters}
+    if task.edges is None:
+        return SPARK_BUILDERS[request.algorithm](session, encoded, run, notice=table.notice, **common)
+    check_agreement(task.edges, table.source, encoded.digest, table.spark)
+    raw = read_table(session, task.edges, progress=task.progress)
+    try:
+        table.tell_read(raw)
+        regions = SparkRegions(session, encoded, run, _dealing(task, task.edges), **common)
+        check = partial(_check_given, task, task.edges)
+        return regions.improve(regions.given(raw.rows, task.edges.path, check))
+    finally:
+        raw.release()
+
+
+def _check_given(task: BuildTask, edges: TableSource, left_out: Mapping[str, int]) -> None:
+    """Tell which rows of edges play no part, or refuse them if that is asked for."""
+    refuse_unsound(task.table, edges, LeftOut(**left_out))
+    if left_out["unknown_nodes"]:
+        task.table.notice(unknown_told(edges, left_out["unknown_nodes"]))
+
+
+def _dealing(task: BuildTask, edges: TableSource) -> Dealing:
+    """Return by which groups the edges were built; or else those of the seed."""
+    found = head_of(edges, task.table.spark)
+    known = None if found is None else Dealing.of(found.algorithm, found.seed, found.report)
+    return known or Dealing(task.request.seed)
+
+
 def _asked(task: BuildTask) -> dict[str, Any]:
     """Return what must be the same for a run to be resumed, all but the files of the interest."""
     table, request = task.table, task.request
     described = {name: getattr(table.source, name) for name in ASKED_OF_TABLE}
-    return {
+    given = {}
+    if task.edges is not None:
+        given["edges"] = {name: getattr(task.edges, name) for name in ASKED_OF_TABLE}
+    return given | {
         "version": __version__,
         "algorithm": request.algorithm,
         "parameters": {plain_name(key): value for key, value in request.parameters.items()},
@@ -209,23 +246,27 @@ def _seen(
 ) -> dict[str, Any]:
     """Return by what a later run knows the same table: its files, or else the rows themselves."""
     source = task.table.source
+    given = {}
+    if task.edges is not None and task.edges.origin is None:
+        given["edges files"] = signature(session, task.edges)
     if source.origin is None:
-        return {"interest files": signature(session, source) if read is None else read.files}
+        return given | {"interest files": signature(session, source) if read is None else read.files}
     if isinstance(task.out, KeptBuild):
         return {}  # there is no later run
     if read is not None:
-        return {"interest rows": read.files}
+        return given | {"interest rows": read.files}
     assert raw is not None  # whoever comes here has opened it
-    return {"interest rows": rows_signature(raw, progress=task.progress)}
+    return given | {"interest rows": rows_signature(raw, progress=task.progress)}
 
 
 def _digest(task: BuildTask, asked: Mapping[str, Any]) -> str:
     """Return a short text by which a finished build can tell whether it is the one asked for.
 
     Bounds are a phase of their own: a run may be taken up with them or without, but a whole build has them
-    or not.
+    or not. Likewise a run looks at the rows of edges again, but a whole result was `strict` or not.
     """
     asked = {**asked, "certify": True} if task.request.certify else asked
+    asked = {**asked, "strict": True} if task.edges is not None and task.table.strict else asked
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:32]
 
 

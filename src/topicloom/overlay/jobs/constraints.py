@@ -26,6 +26,7 @@ from topicloom.overlay.model.overlay import Overlay
 from topicloom.tables.encodings import UTF8
 from topicloom.tables.first_look import check_there
 from topicloom.tables.local.read import LocalReader
+from topicloom.tables.origins import named_origin
 from topicloom.tables.reader import read_all, refuse_rows
 from topicloom.tables.source import TableSource, are_small, edges_source, limits_source
 from topicloom.tables.spark.spark_choice import Notice, SparkChoice, no_notice
@@ -58,7 +59,7 @@ class ConstraintFiles:
         for kind in self.kinds():
             source = self.source(kind)
             check_there(source)
-            if are_small(source.path):
+            if source.origin is None and are_small(source.path):
                 table = read_all(LocalReader(), source, empty=True)
                 if kind == "caps":
                     _check_whole(table, source.path)
@@ -67,7 +68,7 @@ class ConstraintFiles:
         """Return the table of that kind."""
         path = getattr(self, kind)
         if kind == "start":
-            return edges_source(path, encoding=self.encoding)
+            return edges_source(path, encoding=self.encoding, origin=named_origin(path))
         return limits_source(path, kind, self.encoding)
 
 

@@ -15,7 +15,6 @@ from msgspec.structs import replace as replace_fields
 
 from topicloom.base.addresses import refuse_address
 from topicloom.base.atomic_write import replacing
-from topicloom.base.counts import counted
 from topicloom.base.progress import Progress
 from topicloom.base.summaries import UNSET
 from topicloom.errors import Interrupted, UsageError
@@ -26,7 +25,7 @@ from topicloom.overlay.jobs.build_request import BuildRequest, summarise_build
 from topicloom.overlay.jobs.certify import certify
 from topicloom.overlay.jobs.constraints import ConstraintFiles, load_constraints, unused_told
 from topicloom.overlay.jobs.interest_table import InterestTable, LoadedInterest, check_agreement
-from topicloom.overlay.jobs.measure import load_overlay
+from topicloom.overlay.jobs.measure import load_overlay, unknown_told
 from topicloom.overlay.jobs.verify import judge_here
 from topicloom.overlay.measures.survival import check_survival
 from topicloom.overlay.model.build import Build, BuildSummary, Certificate
@@ -94,8 +93,7 @@ def improve_to_folder(task: ImproveTask) -> BuildSummary:
         task.table.notice(told)
     overlay, left_out = load_overlay(task.edges, loaded.interest, task.table)
     if left_out.unknown_nodes:
-        rows = counted(left_out.unknown_nodes, "row names", "rows name")
-        task.table.notice(f"{task.edges.path}: {rows} a node that is not in the interest: left out")
+        task.table.notice(unknown_told(task.edges, left_out.unknown_nodes))
     settings, earlier = dict(task.settings), None
     if task.resume:
         earlier = _earlier(task, loaded, constraints)
@@ -124,6 +122,10 @@ def _earlier(task: ImproveTask, loaded: LoadedInterest, constraints: Constraints
     summary = read_summary(task.out)
     if summary.algorithm != "improve" or summary.interest_digest != loaded.digest:
         raise UsageError(f"`resume`: {task.out} is no improvement of an overlay for this table")
+    if "bounds" not in summary.report:
+        raise UsageError(
+            f"`resume`: {task.out} was improved with `engine=spark`: name it as EDGES, without `resume`"
+        )
     found = load_build(task.out)
     for key in SAME:
         if (there := found.parameters.get(key)) != task.settings[key]:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from topicloom.base.addresses import is_address
 from topicloom.base.progress import SILENT, Progress
-from topicloom.errors import InputError
+from topicloom.errors import InputError, RefusedInputError
 from topicloom.overlay.measures.digest import interest_digest
 from topicloom.overlay.model.build import BuildHead
 from topicloom.overlay.model.build_folder import decode_summary, is_build, read_summary
@@ -232,7 +232,7 @@ def check_agreement(edges: TableSource, interest: TableSource, digest: str, spar
     head = head_of(edges, spark)
     expected = digest if head is None else head.interest_digest
     if expected != digest:
-        raise InputError(
+        raise RefusedInputError(
             f"build {edges.path} was made for another interest than {interest.path} "
             f"({expected} against {digest}); give the interest it was made for, or the build itself twice"
         )

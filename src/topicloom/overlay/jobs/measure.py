@@ -9,9 +9,10 @@ from typing import Any
 from msgspec.structs import asdict, replace
 
 from topicloom.base.addresses import is_address
+from topicloom.base.counts import counted
 from topicloom.base.progress import SILENT, Progress
 from topicloom.base.summaries import UNSET, Figures, Seconds, Summary, UnsetType
-from topicloom.errors import InputError, UsageError
+from topicloom.errors import RefusedInputError, UsageError
 from topicloom.overlay.builders.default import TRY_NODES, choose_default, told_expectation
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.jobs.build_request import LOCAL_SUBSCRIPTIONS
@@ -209,7 +210,7 @@ def _measure_there(
         with spark_errors(f"{table.source.path} and {edges.path}"):
             found = measure_encoded(session, encoded, raw.rows, progress=progress)
             left_out = LeftOut(found.unknown_nodes, found.self_loops, found.duplicate_edges)
-            _refuse_unsound(table, edges, left_out)
+            refuse_unsound(table, edges, left_out)
             certificate: Certificate | UnsetType = UNSET
             if bounds:
                 parts = count_components(session, encoded, progress=progress)
@@ -231,11 +232,12 @@ def _measure_there(
     )
 
 
-def _refuse_unsound(table: InterestTable, edges: TableSource, left_out: LeftOut) -> None:
+def refuse_unsound(table: InterestTable, edges: TableSource, left_out: LeftOut) -> None:
+    """Refuse rows of edges that play no part, if that is asked for."""
     counts = asdict(left_out)
     if table.strict and any(counts.values()):
         listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
-        raise InputError(f"{edges.path} holds {listed}; leave out `strict` to measure the rest")
+        raise RefusedInputError(f"{edges.path} holds {listed}; without `strict` they are left out")
 
 
 def load_overlay(
@@ -250,8 +252,14 @@ def load_overlay(
     u, v = (node_codes(rows.column(name), interest.node_ids) for name in ("u", "v"))
     sound = sound_edges(u, v, interest.n_nodes)
     left_out = LeftOut(sound.unknown, sound.loops, sound.duplicates)
-    _refuse_unsound(table, edges, left_out)
+    refuse_unsound(table, edges, left_out)
     return Overlay.from_edges(interest.node_ids, sound.low, sound.high), left_out
+
+
+def unknown_told(edges: TableSource, count: int) -> str:
+    """Say that so many rows of an edge table name an unknown node."""
+    rows = counted(count, "row names", "rows name")
+    return f"{edges.path}: {rows} a node that is not in the interest: left out"
 
 
 def inspect_table(table: InterestTable, *, threads: int | None = None) -> Inspected:

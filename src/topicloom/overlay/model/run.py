@@ -112,6 +112,10 @@ class Run(ABC):
         """Return where a whole phase has left a table."""
 
     @abstractmethod
+    def forget(self) -> None:
+        """Remove all phases: what was asked for cannot be done, and nobody is to take it up."""
+
+    @abstractmethod
     def finish(self, summary: BuildSummary, tables: Mapping[str, tuple[str, str]]) -> BuildSummary:
         """Make a result of tables (by their names there: a phase and its table); return its summary."""
 

@@ -65,6 +65,10 @@ class RunFolder(Run):
     def path(self, name: str, table: str) -> str:
         return str(self.root / name / table)
 
+    def forget(self) -> None:
+        for name in self.whole():
+            shutil.rmtree(self.root / name, ignore_errors=True)
+
     def finish(self, summary: BuildSummary, tables: Mapping[str, tuple[str, str]]) -> BuildSummary:
         with replacing(self.out) as folder:
             folder.mkdir()

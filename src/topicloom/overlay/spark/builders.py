@@ -19,7 +19,8 @@ from topicloom.overlay.builders.baselines import close_rings
 from topicloom.overlay.builders.divide.plan import DivideSettings, Inner
 from topicloom.overlay.builders.divide.run import POLISH, run_phases
 from topicloom.overlay.model.run import Run
-from topicloom.overlay.spark.divide import EdgeCount, SparkDivide, build_name, count_edges
+from topicloom.overlay.spark.divide import SparkDivide, build_name
+from topicloom.overlay.spark.divide_steps import EdgeCount, count_edges
 from topicloom.overlay.spark.divide_tasks import EDGE_SCHEMA
 from topicloom.overlay.spark.encode import EncodedInterest
 from topicloom.tables.spark.places import load_table

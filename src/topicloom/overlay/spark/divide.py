@@ -13,48 +13,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topicloom.base.progress import SILENT, Progress
-from topicloom.base.summaries import Summary
-from topicloom.overlay.builders.divide.groups import SINGLE, group_sizes, smallest_eta
+from topicloom.overlay.builders.divide.groups import SINGLE, group_sizes
 from topicloom.overlay.builders.divide.plan import Groups, Inner, LevelSizes, Polished
 from topicloom.overlay.builders.divide.polish import polish_cap
 from topicloom.overlay.builders.divide.run import POLISH, phase_name
 from topicloom.overlay.model.run import Run
+from topicloom.overlay.spark.divide_steps import (
+    EdgeCount,
+    SplitRecord,
+    blocks,
+    count_edges,
+    map_groups,
+    split_nodes,
+)
 from topicloom.overlay.spark.divide_tasks import (
     CHOSEN_SCHEMA,
     EDGE_MARK,
     EDGE_SCHEMA,
-    Task,
     combine_task,
     conquer_task,
     polish_task,
     represent_task,
 )
 from topicloom.overlay.spark.encode import EncodedInterest
-from topicloom.tables.spark.failures import group_errors
 from topicloom.tables.spark.places import load_table
-from topicloom.tables.spark.python_tasks import map_batches
 from topicloom.tables.spark.step_tables import StepTables, fits_broadcast
-from topicloom.tables.spark.written import Written
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 SPLIT = "split"
-
-
-class SplitRecord(Summary, frozen=True):
-    """More topics than `eta` make a node a bulk node; how many of both kinds there are."""
-
-    eta: int
-    bulk: int
-    light: int
-
-
-class EdgeCount(Summary, frozen=True):
-    """How many edges a phase made, and the largest degree after it."""
-
-    edges: int
-    degree_max: int
 
 
 @dataclass(slots=True)
@@ -112,8 +100,8 @@ class SparkDivide:
 
         n_groups = groups[level] if level < len(groups) else 1
         n_clumps, n_singles = (groups[level - 1], self.n_bulk) if level else (0, self.n_light)
-        by_rank = _blocks("rank", n_groups, n_singles)
-        group = sf.when(sf.col("clump") == SINGLE, by_rank).otherwise(_blocks("clump", n_groups, n_clumps))
+        by_rank = blocks("rank", n_groups, n_singles)
+        group = sf.when(sf.col("clump") == SINGLE, by_rank).otherwise(blocks("clump", n_groups, n_clumps))
         return self.members(groups[:level]).withColumn("group", group.cast("int"))
 
     def rows(self, members: DataFrame, count: int) -> DataFrame:
@@ -131,32 +119,8 @@ class SparkDivide:
     # --- the phases ------------------------------------------------------------------------------------
 
     def _split(self, folder: str) -> SplitRecord:
-        from pyspark.sql import functions as sf
-
         work = StepTables(self.spark, folder, self.progress)
-        sizes = self.pairs().groupBy("node").agg(sf.count(sf.lit(1)).cast("int").alias("size"))
-        work.write("split nodes", sizes, "sizes")
-        sizes = work.load("sizes")
-        counted = work.run(None, lambda: sizes.groupBy("size").count().orderBy("size").collect())
-        values, counts = (np.array([row[key] for row in counted], np.int64) for key in ("size", "count"))
-        eta = smallest_eta(values, counts) if isinstance(self.eta, str) else self.eta
-        bulk = int(counts[values > eta].sum())
-        light = int(counts.sum()) - bulk
-        nodes = load_table(self.spark, self.encoded.nodes).toDF("id", "node").join(sizes, "node")
-        # Spark knows 64 bits with a sign; the local engine takes the same bits.
-        signed = (self.seed + (1 << 63)) % (1 << 64) - (1 << 63)
-        hashed = nodes.select(
-            "node",
-            (sf.col("size") > eta).alias("bulk"),
-            sf.xxhash64("id", sf.lit(signed).cast("bigint")).alias("hash"),
-        )
-        # Light nodes come first, so a bulk node's rank among its like is its place behind them.
-        ranked = work.ranked(None, hashed, ["bulk", "hash", "node"])
-        rank = sf.col("rank") - sf.when(sf.col("bulk"), sf.lit(light)).otherwise(sf.lit(0))
-        work.write(None, ranked.select("node", "bulk", rank.alias("rank")), "nodes")
-        work.drop("sorted")
-        work.drop("sizes")
-        return SplitRecord(int(eta), bulk, light)
+        return split_nodes(work, self.encoded, self.eta, self.seed)
 
     def _represent(self, groups: Groups, folder: str) -> LevelSizes:
         from pyspark.sql import functions as sf
@@ -179,7 +143,7 @@ class SparkDivide:
         phase = "choose representatives"
         self.progress.phase(phase, max(n_groups, 1))
         task = represent_task(phase, self.lambda_)
-        self._map_groups(phase, rows, n_groups, task, CHOSEN_SCHEMA, work, "chosen")
+        map_groups(work, phase, rows, n_groups, task, CHOSEN_SCHEMA, "chosen")
         counted = work.run(None, lambda: work.load("chosen").groupBy("clump").count().collect())
         counts = {row["clump"]: row["count"] for row in counted}
         return LevelSizes(tuple(sizes), tuple(counts.get(group, 0) for group in range(n_groups)))
@@ -200,7 +164,7 @@ class SparkDivide:
             members = members.join(degrees, "node", "left").select("node", "group", "clump", degree)
             task = combine_task(phase, before.degree_max, self.inner)
         rows = self.rows(members, self.n_members(groups[:level]))
-        edges = self._map_groups(phase, rows, n_groups, task, EDGE_SCHEMA, work, "edges")
+        edges = map_groups(work, phase, rows, n_groups, task, EDGE_SCHEMA, "edges")
         return count_edges(work, edges, degrees if level else None)
 
     def _polish(self, groups: Groups, moves: int, folder: str) -> Polished:
@@ -222,7 +186,7 @@ class SparkDivide:
         edges = inner.withColumn("degree", sf.lit(EDGE_MARK)).select(*columns)
         rows = self.rows(members, self.n_light).select(*columns).unionByName(edges)
         task = polish_task(POLISH, cap, moves, self.seed)
-        written = self._map_groups(POLISH, rows, groups[0], task, EDGE_SCHEMA, work, "edges")
+        written = map_groups(work, POLISH, rows, groups[0], task, EDGE_SCHEMA, "edges")
         outside = [self._edges(level) for level in range(1, last + 1)]
         ends = [some.selectExpr(f"{end} node", "1 degree") for some in outside for end in ("u", "v")]
         found = count_edges(work, written, reduce(_union, ends) if ends else None)
@@ -231,25 +195,6 @@ class SparkDivide:
 
     def _edges(self, level: int) -> DataFrame:
         return load_table(self.spark, self.run.path(build_name(level), "edges"))
-
-    def _map_groups(
-        self, phase: str, rows: DataFrame, n_groups: int, task: Task, schema: str, work: StepTables, name: str
-    ) -> Written:
-        """Run `task` on the rows of every group, one group to a partition, and write what comes out."""
-        parts = map_batches(rows.repartitionById(max(n_groups, 1), "group"), task, schema)
-        with group_errors(self.spark, phase, n_groups):
-            return work.write(None, parts, name, groups=max(n_groups, 1), label=phase)
-
-
-def count_edges(work: StepTables, written: Written, before: DataFrame | None = None) -> EdgeCount:
-    """Write the degrees that the table `edges` gives on top of those before; its rows, the largest degree."""
-    from pyspark.sql import functions as sf
-
-    edges = work.load("edges")
-    ends = edges.selectExpr("u node", "1 degree").union(edges.selectExpr("v node", "1 degree"))
-    ends = ends if before is None else ends.union(before)
-    degrees = ends.groupBy("node").agg(sf.sum("degree").cast("int").alias("degree"))
-    return EdgeCount(written.rows, work.write(None, degrees, "degrees", most="degree").most)
 
 
 def build_name(level: int) -> str:
@@ -263,9 +208,3 @@ def _union(one: DataFrame, other: DataFrame) -> DataFrame:
 
 def _chosen_name(groups: Groups) -> str:
     return "-".join(["represent", *map(str, groups)])
-
-
-def _blocks(column: str, n_groups: int, count: int) -> Column:
-    from pyspark.sql import functions as sf
-
-    return sf.expr(f"cast({column} as bigint) * {n_groups} div {max(count, 1)}")

@@ -24,6 +24,7 @@ from topicloom.overlay.builders.divide.phases import (
 )
 from topicloom.overlay.builders.divide.plan import Inner
 from topicloom.overlay.builders.divide.polish import polish_group
+from topicloom.overlay.builders.divide.regions import improve_region
 from topicloom.overlay.model.interest import Interest
 from topicloom.tables.spark.failures import out_of_memory
 
@@ -98,12 +99,16 @@ def represent_task(phase: str, lambda_: int) -> Task:
     return _task(phase, choose)
 
 
-def polish_task(phase: str, cap: int, moves: int, seed: int) -> Task:
-    """Polish the overlay of one group: the rows of `EDGE_MARK` are its edges (node, topic: the two ends)."""
+def polish_task(phase: str, cap: int, moves: int, seed: int, *, whole: bool = True) -> Task:
+    """Polish the overlay of one group: the rows of `EDGE_MARK` are its edges (node, topic: the two ends).
+
+    If it is not `whole` its edges need not connect its topics by themselves.
+    """
+    polish = polish_group if whole else improve_region
 
     def improve(group: Group) -> pa.Table:
         one, other = (np.searchsorted(group.nodes, end).astype(np.int32) for end in group.edges)
-        u, v = polish_group(group.interest, (one, other), group.columns["degree"], cap, moves, seed)
+        u, v = polish(group.interest, (one, other), group.columns["degree"], cap, moves, seed)
         return pa.table({"u": group.nodes[u], "v": group.nodes[v]})
 
     return _task(phase, improve)

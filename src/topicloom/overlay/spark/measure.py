@@ -81,9 +81,9 @@ def measure_encoded(
     with kept_tables(progress) as tables:
         pairs = load_table(spark, encoded.pairs)
         rated = topic_rates(pairs)
-        sound = tables.keep("measure: edges", _numbered(spark, encoded, edges))
-        left_out = _left_out(sound, progress)
-        ground = _ground(tables, encoded, pairs, rated, sound, left_out.pop("edges"), progress)
+        sound = tables.keep("measure: edges", numbered_edges(spark, encoded, edges))
+        left_out = count_left_out(sound, progress)
+        ground = ground_of(tables, encoded, pairs, rated, sound, left_out.pop("edges"), progress)
         figures: Figures = {
             "nodes": encoded.n_nodes,
             "topics": encoded.n_topics,
@@ -123,7 +123,7 @@ def topic_rates(pairs: DataFrame) -> DataFrame | None:
 # --- the tables ----------------------------------------------------------------------------------------
 
 
-def _numbered(spark: SparkSession, encoded: EncodedInterest, edges: DataFrame) -> DataFrame:
+def numbered_edges(spark: SparkSession, encoded: EncodedInterest, edges: DataFrame) -> DataFrame:
     """Return distinct pairs of node numbers (null: a row with an unknown node), each with its rows `n`."""
     from pyspark.sql import functions as sf
 
@@ -138,7 +138,7 @@ def _numbered(spark: SparkSession, encoded: EncodedInterest, edges: DataFrame) -
     return pairs.groupBy("low", "high").agg(sf.count(sf.lit(1)).alias("n"))
 
 
-def _left_out(sound: DataFrame, progress: Progress) -> dict[str, int]:
+def count_left_out(sound: DataFrame, progress: Progress) -> dict[str, int]:
     from pyspark.sql import functions as sf
 
     n, proper = sf.col("n"), sf.col("low") < sf.col("high")
@@ -152,7 +152,7 @@ def _left_out(sound: DataFrame, progress: Progress) -> dict[str, int]:
     return {name: value or 0 for name, value in found.items()}
 
 
-def _ground(
+def ground_of(
     tables: KeptTables,
     encoded: EncodedInterest,
     pairs: DataFrame,
@@ -228,23 +228,42 @@ def _nodes(ground: Ground, tables: KeptTables, rated: bool) -> Figures:
     }
 
 
-def _components(ground: Ground) -> Figures:
-    """Count the components of topics, by the tasks of the judge, and those of the overlay."""
+def split_topics(ground: Ground, phase: str) -> tuple[int, int]:
+    """Return how many topics are split, and the components of all, by the tasks of the judge."""
     from pyspark.sql import functions as sf
 
-    nodes = ground.lists.select(
-        sf.col("topics").cast("array<long>"), sf.col("node").cast("long").alias("node_id")
-    )
-    ends = (sf.col("low").cast("long").alias("a"), sf.col("high").cast("long").alias("b"))
-    joins = ground.shared.select(sf.explode(sf.col("common").cast("array<long>")).alias("topic"), *ends)
+    a, b = _ends()
+    joins = ground.shared.select(sf.explode(sf.col("common").cast("array<long>")).alias("topic"), a, b)
     buckets = slices_of(ground.encoded.n_subscriptions + ground.n_joins, BUCKET_ROWS)
     thinned = thinned_joins(joins, BUCKET_ROWS, ground.n_joins)
-    found = ground.run(judged_topics(nodes, thinned, buckets, 0), "measure: topic components")
-    _, split, components = totals_of(found)
+    _, split, components = totals_of(ground.run(judged_topics(_judged(ground), thinned, buckets, 0), phase))
+    return split, components
+
+
+def _judged(ground: Ground) -> DataFrame:
+    """Return the nodes as the judge takes them."""
+    from pyspark.sql import functions as sf
+
+    return ground.lists.select(
+        sf.col("topics").cast("array<long>"), sf.col("node").cast("long").alias("node_id")
+    )
+
+
+def _ends() -> tuple[Column, Column]:
+    from pyspark.sql import functions as sf
+
+    return sf.col("low").cast("long").alias("a"), sf.col("high").cast("long").alias("b")
+
+
+def _components(ground: Ground) -> Figures:
+    """Count the components of topics and those of the overlay."""
+    from pyspark.sql import functions as sf
+
+    split, components = split_topics(ground, "measure: topic components")
     whole = None
     if ground.encoded.n_nodes <= ONE_TASK_NODES:
-        all_ = nodes.select(sf.array(sf.lit(0).cast("long")).alias("topics"), "node_id")
-        one = ground.shared.select(sf.lit(0).cast("long").alias("topic"), *ends)
+        all_ = _judged(ground).select(sf.array(sf.lit(0).cast("long")).alias("topics"), "node_id")
+        one = ground.shared.select(sf.lit(0).cast("long").alias("topic"), *_ends())
         joined = judged_topics(all_, thinned_joins(one, BUCKET_ROWS, ground.n_edges), 1, 0)
         whole = totals_of(ground.run(joined, "measure: overlay components"))[2]
     return {

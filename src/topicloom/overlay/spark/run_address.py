@@ -76,6 +76,12 @@ class RunAddress(Run):
     def path(self, name: str, table: str) -> str:
         return self.folder.path(self._place(name, table))
 
+    def forget(self) -> None:
+        for name in self.whole():
+            self.folder.remove(f"{PHASES}/{name}.json")
+            self.folder.remove(f"{TABLES}/{self._known(name).attempt}")
+        self._records.clear()
+
     def finish(self, summary: BuildSummary, tables: Mapping[str, tuple[str, str]]) -> BuildSummary:
         named = {name: self._place(*place) for name, place in tables.items()}
         return write_summary(self.folder, summary, named)

@@ -46,6 +46,9 @@ class KeptRun(Run):
     def path(self, name: str, table: str) -> str:
         return f"{self._store.root}/{name}/{table}"
 
+    def forget(self) -> None:
+        self._records.clear()
+
     def finish(self, summary: BuildSummary, tables: Mapping[str, tuple[str, str]]) -> BuildSummary:
         self.tables = {name: self.path(*place) for name, place in tables.items()}
         return summary

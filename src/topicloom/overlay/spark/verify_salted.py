@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 JOIN_SCHEMA = "topic long, a long, b long"
 JOIN_ARROW = pa.schema([(name, pa.int64()) for name in ("topic", "a", "b")])
+AT_ONCE = 2_000_000  # joins that a task holds at a time, beside what those before have come to
 FAN_IN = 4  # stars of so many tasks meet in one
 
 
@@ -46,11 +47,22 @@ def thinned_joins(joins: DataFrame, most: int, n_joins: int) -> DataFrame:
 
 
 def star_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Reduce the joins of one task."""
+    """Reduce the joins of one task, so many at a time: what they come to is a row per node and topic."""
+    waiting: list[pa.RecordBatch] = []
+    fresh = 0
+    for batch in batches:
+        waiting.append(batch)
+        fresh += batch.num_rows
+        if fresh >= AT_ONCE:
+            waiting, fresh = _reduced(waiting), 0
+    if waiting:
+        yield from _reduced(waiting)
+
+
+def _reduced(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     rows = table_of(batches)
-    if rows.num_rows:
-        topic, a, b = stars(*(np.asarray(column.to_numpy()) for column in rows.columns))
-        yield from pa.table([topic, a, b], schema=JOIN_ARROW).to_batches()
+    topic, a, b = stars(*(np.asarray(column.to_numpy()) for column in rows.columns))
+    return list(pa.table([topic, a, b], schema=JOIN_ARROW).to_batches())
 
 
 def table_of(batches: Iterable[pa.RecordBatch]) -> pa.Table:

@@ -23,6 +23,7 @@ def warm_tasks() -> None:
     for build in (build_ring_pt, build_dcb_m, build_dcbr_m):
         check_overlay(interest, build(interest).overlay)
     build_ring_pt(interest, order="random")
+    build_dcbr_m(interest, polish=1)
     join_pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), fresh_slots(1))
     view = view_of(interest, build_ring_pt(interest).overlay, threads=1)
     topic_diameter_bounds(view)

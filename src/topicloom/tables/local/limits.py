@@ -22,7 +22,10 @@ LIMIT = f"files of this machine, up to {LOCAL_BYTES >> 20} MiB of text or {LOCAL
 
 def collects(*sources: TableSource) -> bool:
     """Return whether Spark brings these tables into memory at once: all of this machine, all small."""
-    return all(source.origin is None and are_small(source.place) and not _many(source) for source in sources)
+    return all(
+        source.origin is None and are_small(source.place, parquet=1) and not _many(source)
+        for source in sources
+    )
 
 
 def _many(source: TableSource) -> bool:

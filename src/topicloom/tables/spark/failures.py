@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from topicloom.errors import InputError, Interrupted, TopicloomError
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 # Ours, raised by code that ran inside a Python worker and carried to the driver as text.
 _OURS = re.compile(r"topicloom\.errors\.(?:InputError|UsageError): (.+)")
+
+# What Spark says of jobs whose Java ends, as it does when a task finds no memory; nobody asked it to stop.
+_ENDED = "SparkContext was shut down"
+MOST_CAUSES = 8
 
 # What stands in an error of Spark, and the sentence about the work on `path` or about the `file` it names.
 _SENTENCES = {
@@ -117,6 +121,8 @@ def translated(error: BaseException, path: str) -> TopicloomError:
     text = _whole_text(error)
     if ours := _OURS.findall(text):
         return InputError(ours[-1].strip())
+    if _ENDED in text:
+        return _java_ended(path)
     if "cancelled" in text and ("Job" in text or "SPARK_JOB_CANCELLED" in text):
         return Interrupted("stopped on request; nothing was written")
     if lack := _workers_lack(text):
@@ -127,9 +133,34 @@ def translated(error: BaseException, path: str) -> TopicloomError:
             return InputError(sentence.format(path=path, file=file))
     if "FAILED_READ_FILE" in text:
         return InputError(f"cannot read {file}: {_root_cause(text)}")
-    if isinstance(error, (ConnectionError, Py4JNetworkError)):
-        return InputError(f"Spark ended while working on {path}: it may have run out of memory")
+    if isinstance(error, (ConnectionError, Py4JNetworkError)) or _java_is_ending():
+        return _java_ended(path)
     return InputError(f"Spark failed on {path}: {first_line(error)}")
+
+
+def _java_is_ending() -> bool:
+    """Return whether the Java of this process has stopped: what runs then fails in ways that name no cause.
+
+    Spark calls them faults of its own, because parts that it needs are gone already.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    if context is None:
+        return False
+    try:
+        return bool(context._jsc.sc().isStopped())
+    except (Py4JError, ConnectionError):
+        return True
+
+
+def _java_ended(path: str) -> InputError:
+    """Return what is told of a Java that is gone, which cannot say why itself."""
+    return InputError(
+        f"Spark ended while working on {path}: it may have run out of memory; give it more with "
+        "`spark_conf=spark.driver.memory=SIZE`"
+    )
 
 
 def _workers_lack(text: str) -> str | None:
@@ -163,11 +194,26 @@ def first_line(error: BaseException) -> str:
 
 
 def _whole_text(error: BaseException) -> str:
-    java = getattr(error, "java_exception", None)
-    parts = [str(error)]
-    if java is not None:
-        parts.insert(0, str(java.getMessage()))
-    return "\n".join(parts)
+    """Return what an error and its causes in Java say: the first is often only Spark's wrapping."""
+    from py4j.protocol import Py4JError
+
+    try:  # text of Java is asked of Java
+        java = getattr(error, "java_exception", None)
+        texts = [str(error)] if java is None else [str(java.getMessage()), str(error)]
+        origin = java or getattr(error, "_origin", None)  # pyspark has made its own error of most
+        if origin is not None:
+            texts += _causes(origin)
+    except (Py4JError, ConnectionError):
+        return _ENDED
+    return "\n".join(texts)
+
+
+def _causes(java: Any) -> Iterator[str]:
+    for _ in range(MOST_CAUSES):
+        java = java.getCause()
+        if java is None:
+            return
+        yield f"Caused by: {java.toString()}"
 
 
 def _named_file(text: str) -> str | None:

@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -157,7 +158,8 @@ def hush(spark: SparkSession) -> None:
 
 
 def stop_quietly(spark: SparkSession | SparkContext | None) -> None:
-    with suppress(Exception):
+    with suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a Java that ends before it has answered
         if spark is not None:
             spark.stop()
 

@@ -51,6 +51,7 @@ OVERHEAD = (
     "spark.executor.memoryOverheadFactor",
     "spark.kubernetes.memoryOverheadFactor",  # its older name
 )
+SHUFFLE_PARTITIONS = 32  # of a local Spark: 200 million rows were too much for 8 of them and 4 GB of Java
 PYTHON_MEGABYTES = 1536  # of one Python worker: libraries and kernels, and a group of 50,000 nodes
 
 _MASTER = re.compile(
@@ -97,8 +98,9 @@ def default_conf(
         **_memory_conf(master, given, memory // GIGABYTE),
     }
     if is_local(master):
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        conf["spark.sql.shuffle.partitions"] = str(max(4, 4 * cores))
+        # A task sorts the rows of its partition in one array, which must not outgrow Java. Tables that are
+        # kept stay in as many parts, and work that goes over them again and again has as many tasks.
+        conf["spark.sql.shuffle.partitions"] = str(max(SHUFFLE_PARTITIONS, 4 * _cores()))
         if quick:
             conf |= QUICK
     if stays_here(master):
@@ -107,15 +109,18 @@ def default_conf(
 
 
 def _memory_conf(master: str, given: Mapping[str, str], gigabytes: int) -> dict[str, str]:
-    """Return sizes: half of this machine for a local Spark, a part of it for the driver of a cluster.
+    """Return sizes: what tasks need for a local Spark, a part of this machine for the driver of a cluster.
 
-    What is collected must fit into the driver beside the rest. YARN and Kubernetes end an executor that takes
-    more than was asked for, and by themselves ask for too little beside Java for our Python workers.
+    What is collected must fit into the driver beside the rest. Java takes what it may before it looks for
+    garbage, so a local one may take two gigabytes for each task at a time, and at most half of the machine;
+    what does not fit is spilled. YARN and Kubernetes end an executor that takes more than was asked for, and
+    by themselves ask for too little beside Java for our Python workers.
     """
-    heap = gigabytes // 2 if is_local(master) else min(8, gigabytes // 4)
+    here = is_local(master)
+    heap = min(gigabytes // 2, max(4, 2 * _tasks(master))) if here else min(8, gigabytes // 4)
     if 31 < heap < 48:
         heap = 31  # beyond, Java's pointers are twice as long: less fits
-    heap = max(1 if is_local(master) else 2, heap)
+    heap = max(1 if here else 2, heap)
     conf = {"spark.driver.memory": f"{heap}g", "spark.driver.maxResultSize": "2g"}
     if "spark.driver.memory" in given:
         del conf["spark.driver.memory"]
@@ -128,6 +133,22 @@ def _memory_conf(master: str, given: Mapping[str, str], gigabytes: int) -> dict[
         workers = int(cores) if cores.isdigit() else 1
         conf["spark.executor.memoryOverhead"] = f"{512 + PYTHON_MEGABYTES * workers}m"
     return conf
+
+
+def _tasks(master: str) -> int:
+    """Return how many tasks a local Spark runs at a time.
+
+    >>> _tasks("local"), _tasks("local[3]"), _tasks("local[8,2]")
+    (1, 3, 8)
+    """
+    named = re.match(r"local\[(\d+)", master)
+    if named is not None:
+        return int(named[1])
+    return 1 if master == "local" else _cores()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def size_in_bytes(size: str, plain: int = 1 << 20) -> int:
