@@ -41,7 +41,7 @@ def test_hops_count_links() -> None:
 
 
 def test_a_settled_tree_carries_one_copy_per_subscriber() -> None:
-    wire = mesh(40, 60)
+    wire = mesh(40, 60, latency=(0.01, 0.01))
     for _ in range(3):
         wire.publish(7)
         wire.run(4.0)
@@ -56,18 +56,20 @@ def test_a_settled_tree_carries_one_copy_per_subscriber() -> None:
 
 
 def test_the_tree_also_serves_other_publishers() -> None:
-    wire = mesh(40, 60, latency=(0.01, 0.01))
-    for publisher in range(8):
-        wire.publish(publisher)
+    """What is good for one is a detour for another, so the tree goes on changing a little: the first event
+    has three duplicates for each delivery, later ones hardly any, also where connections differ."""
+    for latency in ((0.01, 0.01), (0.01, 0.03)):
+        wire = mesh(40, 60, latency=latency)
+        for publisher in range(80):
+            wire.publish(publisher % 40)
+            wire.run(1.0)
+        before = wire.total("duplicates")
+        for publisher in range(20):
+            wire.publish(publisher)
+            wire.run(1.0)
         wire.run(4.0)
-    wire.sent.clear()
-    before = wire.total("duplicates")
-    for publisher in range(10, 20):
-        wire.publish(publisher)
-        wire.run(4.0)
-    assert all(len(got) == 18 for got in wire.got.values())
-    assert wire.total("duplicates") == before
-    assert wire.sent["Event"] == 10 * 39
+        assert all(len(got) == 100 for got in wire.got.values())
+        assert wire.total("duplicates") - before <= 0.1 * 20 * 39
 
 
 def test_a_cut_tree_link_is_replaced_by_a_lazy_one() -> None:

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from drawing import examples
 from spidercast.protocol.event_wire import Spread, Wire
 from topicloom.spidercast.protocol.dissemination import Dissemination
-from topicloom.spidercast.protocol.messages import Event, EventId, Have, NodeId, Prune, Topic, Want
+from topicloom.spidercast.protocol.messages import (
+    Event,
+    EventId,
+    Graft,
+    Have,
+    NodeId,
+    Prune,
+    Topic,
+    Want,
+)
 from topicloom.spidercast.protocol.node_state import NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Deliver, Send
@@ -56,8 +65,110 @@ def test_a_duplicate_is_answered_by_prune_and_the_link_becomes_lazy() -> None:
     assert one.says("b", event(1)) == [Send(("b",), Prune("x"))]
     assert one.node.duplicates == 1
     assert one.says("a", event(2)) == [Send(("c",), event(2, hops=1))]
-    assert one.node.next_timer() == 100.05
-    assert one.wakes(100.05) == [Send(("b",), Have((event(2).id,), (pytest.approx(0.05),), (1,)))]
+    assert one.node.next_timer() == 100.03
+    assert one.wakes(100.03) == [Send(("b",), Have((event(2).id,), (pytest.approx(0.03),), (1,)))]
+
+
+def lazy_to_b() -> One:
+    """A node whose tree goes over a and c."""
+    one = One()
+    one.says("a", event(1, hops=9))
+    one.says("b", event(1, hops=9))
+    return one
+
+
+def heard(number: int, hops: int) -> Have:
+    return Have((event(number).id,), (0.0,), (hops,))
+
+
+def test_the_tree_takes_a_much_shorter_path() -> None:
+    one = lazy_to_b()
+    one.says("a", event(2, hops=9))
+    assert one.says("b", heard(2, 7)) == [Send(("b",), Graft("x")), Send(("a",), Prune("x"))]
+    assert one.says("b", event(3)) == [Send(("c",), event(3, hops=1))], "b is the way of the tree now"
+
+
+def test_an_event_that_its_announcement_overtakes_is_asked_for_at_once() -> None:
+    """The longer a path of the tree is, the likelier the announcement comes first. The tree changes when the
+    copy that was asked for is here. The event is not sent to the one that announced it: that one would take
+    it for a duplicate and prune the link."""
+    one = lazy_to_b()
+    assert one.says("b", heard(2, 7)) == [Send(("b",), Want((event(2).id,)))]
+    assert one.says("a", event(2, hops=9)) == [Send(("c",), event(2, hops=10))]
+    assert one.says("b", event(2, hops=7)) == [Send(("a",), Prune("x"))]
+    assert one.says("b", event(3)) == [Send(("c",), event(3, hops=1))], "b is the way of the tree now"
+
+
+def test_an_event_that_an_eager_neighbor_announced_is_not_sent_to_it() -> None:
+    one = One()
+    one.says("a", event(1))
+    assert one.says("b", heard(2, 9)) == [], "b is eager: its copy is on the way"
+    assert one.says("a", event(2, hops=9)) == [Send(("c",), event(2, hops=10))]
+    one.node.announce_again(101.0)
+    told = [to for send in one.sends() if event(2).id in send.message.ids for to in send.to]  # type: ignore[union-attr]
+    assert told == ["c"]
+
+
+def test_a_neighbor_that_announces_events_it_does_not_have_does_not_get_the_tree() -> None:
+    """It guesses the next id, tells of the shortest path, is asked for the event, and sends nothing."""
+    one = lazy_to_b()
+    for number in range(2, 22):
+        now = 100.0 + number
+        one.says("b", heard(number, 1), now)
+        if number > 2:  # the first one is asked for at once, later ones when they do not come
+            assert Send(("b",), Want((event(number).id,))) in one.wakes(now + 0.21)
+        assert Prune("x") not in [sent.message for sent in one.says("a", event(number, hops=3), now + 0.25)]
+    assert one.node._topics["x"]["a"]
+
+
+def test_a_copy_over_a_much_shorter_path_gets_the_tree_though_it_comes_later() -> None:
+    one = One()
+    one.says("a", event(1, hops=9))
+    assert one.says("b", event(1, hops=7)) == [Send(("a",), Prune("x"))]
+    assert one.says("b", event(1, hops=7)) == []
+    assert one.says("c", event(1, hops=6)) == [Send(("c",), Prune("x"))], "hardly shorter than that of b"
+
+
+def test_haste_is_for_one_event_at_a_time_and_for_each_neighbor_once_until_the_tree_breaks() -> None:
+    """Where connections are slow announcements overtake events all the time."""
+    one = lazy_to_b()
+    assert one.says("b", heard(2, 8)) != []
+    assert one.says("b", heard(3, 8)) == [], "another event of the topic is missing"
+    for number in (2, 3):
+        one.says("a", event(number, hops=9))
+    assert one.says("b", event(2, hops=8)) == [Send(("b",), Prune("x"))]
+    assert one.says("b", heard(4, 8)) == [], "the tree did not break since"
+    one.says("a", event(4, hops=9))
+    one.node.link_down("c", 100.0)  # the tree breaks
+    one.says("a", event(5, hops=9))
+    one.says("b", event(5, hops=9))
+    assert one.says("b", heard(6, 8)) == [Send(("b",), Want((event(6).id,)))]
+
+
+def test_haste_leaves_nothing_behind_when_a_topic_or_a_neighbor_goes() -> None:
+    one = lazy_to_b()
+    assert one.says("b", heard(2, 8)) != []
+    one.node.unsubscribed("x", 100.0)
+    assert not one.node._hurried
+    one.node.subscribed("x", 100.0)
+    one.says("a", event(5, hops=9))
+    one.says("b", event(5, hops=9))
+    assert one.says("b", heard(6, 8)) == [Send(("b",), Want((event(6).id,)))]
+    one.node.link_down("b", 100.0)
+    assert not one.node._hurried
+
+
+def test_a_path_that_is_hardly_shorter_or_that_is_not_told_changes_nothing() -> None:
+    for hops in (0, -1, 8, 9, 12):
+        one = lazy_to_b()
+        one.says("a", event(2, hops=9))
+        assert one.says("b", heard(2, hops)) == []
+    for hops in (0, -1):
+        one = lazy_to_b()
+        assert one.says("b", heard(2, hops)) == []
+        one.says("c", Prune("x"))
+        assert one.says("c", heard(2, 3)) == [], "b was the first to announce it"
+        assert Send(("c",), Graft("x")) in one.says("a", event(2, hops=9)), "the one that told its path"
 
 
 def test_events_close_together_are_announced_together_and_in_time() -> None:
@@ -65,10 +176,10 @@ def test_events_close_together_are_announced_together_and_in_time() -> None:
     one.says("a", event(1))
     one.says("b", event(1))
     one.says("a", event(2))
-    one.says("a", event(3), now=100.04)
-    assert one.node.next_timer() == 100.05
-    ages = (pytest.approx(0.05), pytest.approx(0.01))
-    assert one.wakes(100.05) == [Send(("b",), Have((event(2).id, event(3).id), ages, (1, 1)))]
+    one.says("a", event(3), now=100.02)
+    assert one.node.next_timer() == 100.03
+    ages = (pytest.approx(0.03), pytest.approx(0.01))
+    assert one.wakes(100.03) == [Send(("b",), Have((event(2).id, event(3).id), ages, (1, 1)))]
     assert one.node.next_timer() == inf
 
 

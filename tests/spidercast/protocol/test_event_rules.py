@@ -51,7 +51,7 @@ class Watched:
             if on == "timer":
                 cause = BY_TIME[words[0]] if words else on
             elif sender and peer != sender:
-                cause = "new event" if on == "EVENT" else f"{on} of another"
+                cause = "new event" if on == "EVENT" and is_new else f"{on} of another"
             passive = peer != sender and not words and after == before[peer]
             if passive and not (cause == "new event" and is_new and before[peer] is not APART):
                 continue
@@ -153,6 +153,24 @@ def full_connections_and_late_neighbors(judge: RuleJudge[EventLinkState]) -> Non
         one = in_state(judge, state)
         one.step(lambda: one.node.publish("x", b"", one.now), "new event")  # noqa: B023
         one.waits(5.0)
+    for pruned in ("", "c"):  # the announcement overtakes the event
+        one = in_state(judge, LAZY)
+        if pruned:
+            one.says(pruned, Prune("x"))
+        one.says("a", have(2, hops=3))
+        one.says("c", event(2, hops=9))
+        one = in_state(judge, LAZY)
+        one.says("a", have(2, hops=8))  # it is asked at once, and not again: it brings a duplicate
+        one.says("c", event(2, hops=9))
+        one.says("a", event(2, hops=8))
+        if pruned:
+            one.says(pruned, Prune("x"))
+        one.says("a", have(3, hops=3))
+        one.says("c", event(3, hops=9))
+    one = in_state(judge, LAZY)
+    one.says("a", have(2))
+    one.says("a", Prune("x"))
+    one.waits(1.0)  # it is asked again, at its turn
     one = in_state(judge, LAZY)  # a neighbor that wants the topic no more is still asked for what it told
     one.says("a", have(7))
     one.step(lambda: one.node.shared_changed("a", frozenset("y"), one.now), "link")
@@ -201,7 +219,7 @@ def test_the_table_knows_every_message_in_every_state() -> None:
 def test_the_judge_catches_a_duplicate_that_is_answered_with_graft(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(node: Dissemination, peer: NodeId, id: EventId, store: object) -> None:
+    def broken(node: Dissemination, peer: NodeId, id: EventId, store: object, hops: int) -> None:
         node._context.send(peer, Graft(id.topic))
 
     monkeypatch.setattr(Dissemination, "_receive_duplicate", broken)

@@ -14,6 +14,7 @@ from spidercast.protocol.root_judge import RootJudge
 from topicloom.errors import UsageError
 from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.gossip import Gossip
+from topicloom.spidercast.protocol.insight import ear_of
 from topicloom.spidercast.protocol.link_rules import LinkState
 from topicloom.spidercast.protocol.membership import PlainView
 from topicloom.spidercast.protocol.messages import (
@@ -33,7 +34,7 @@ from topicloom.spidercast.protocol.messages import (
     Want,
 )
 from topicloom.spidercast.protocol.node import Node
-from topicloom.spidercast.protocol.node_state import NodeContext
+from topicloom.spidercast.protocol.node_state import MOST_UNREAD, NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.wire.core import Close, Deliver, LinkDown, Send
 from topicloom.wire.limits import MAX_NUMBER
@@ -198,6 +199,24 @@ def test_periods_that_are_no_numbers_of_seconds_are_turned_away(periods: tuple[f
     wire.hand("a", "b", Connect(G, 1, 1, 1, X, heartbeat=periods[0], detector=periods[1]))
     assert [type(effect) for _, _, effect in wire.log] == [Close]
     assert node.neighbors == ()
+
+
+def test_a_node_that_begins_puts_off_a_bounded_number_of_heartbeats_and_loses_none() -> None:
+    node = Node("m", "x", membership=lambda context: PlainView({}), rng=Random(1), incarnation=5)
+    node.start(0.0)
+    node.receive("k", Connect(G, 0, 3, 1, X, 9), 0.001)
+    neighbor = node._tasks[G].neighbors["k"]
+    unread = neighbor.unread
+    assert unread is not None, "it begins"
+    node.take_effects()
+    for number in range(1, 200_001):
+        beat = Heartbeat(G, number % 50, 3, 1, 9, number, {f"t{number}": (1, "z", 1)})
+        assert (ear_of(node, "k", beat) is None) == (len(unread) == MOST_UNREAD)
+        node.receive("k", beat, 0.002)
+        assert len(unread) <= MOST_UNREAD
+    assert not node.take_effects(), "no change was missed: nothing is asked"
+    node._read_heartbeats(node._roots, 0.002)  # type: ignore[arg-type]
+    assert node._roots is not None and node._roots._told["k"] == 200_000
 
 
 # --- what the driver tells ------------------------------------------------------------------------------

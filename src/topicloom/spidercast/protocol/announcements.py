@@ -148,6 +148,12 @@ class MissingEvent:
             self.announcers.append((0, hops, announcer))
             self.left += tries
 
+    @property
+    def nearest(self) -> tuple[int, NodeId] | None:
+        """The fewest hops that the event would have over an announcer that told them, and that one."""
+        told = [(hops, peer) for _, hops, peer in self.announcers if hops > 0]
+        return min(told, key=lambda one: one[0], default=None)
+
     def next_to_ask(self, neighbors: Container[NodeId]) -> NodeId | None:
         """Return the next announcer that is still a neighbor, or None if all were asked often enough.
 
@@ -170,7 +176,7 @@ class MissingEvent:
 class MissingEvents:
     """At most `most` missing events, a quarter of them by one announcer. `due` may be early, never late."""
 
-    __slots__ = ("_missing", "_most", "_shares", "_timeout", "_tries", "due")
+    __slots__ = ("_missing", "_most", "_shares", "_timeout", "_topics", "_tries", "due")
 
     def __init__(self, timeout: float, tries: int, most: int) -> None:
         self._timeout = timeout
@@ -178,6 +184,7 @@ class MissingEvents:
         self._most = most
         self._missing: dict[EventId, MissingEvent] = {}  # in the order of `due`
         self._shares: Counter[NodeId] = Counter()  # first announcer -> missing events
+        self._topics: Counter[Topic] = Counter()  # how many are missing
         self.due = inf
 
     def announced(self, id: EventId, announcer: NodeId, now: float, hops: int = 0) -> None:
@@ -187,19 +194,32 @@ class MissingEvents:
             missing.announced(announcer, hops, self._tries)
         elif len(self._missing) < self._most and 4 * self._shares[announcer] <= self._most:
             self._shares[announcer] += 1
+            self._topics[id.topic] += 1
             due = now + self._timeout
             self._missing[id] = MissingEvent(announcer, hops, due, self._tries)
             self.due = min(self.due, due)
 
-    def came(self, id: EventId, peer: NodeId) -> bool:
-        """Note that the event came from `peer`; return whether `peer` had been asked for it."""
-        missing = self._missing.pop(id, None)
-        if missing is None:
+    def ask_at_once(self, id: EventId, announcer: NodeId) -> bool:
+        """Ask the only announcer so far before its turn, if nothing else of the topic is missing."""
+        missing = self._missing.get(id)
+        if missing is None or missing.asked or self._topics[id.topic] > 1:
             return False
+        return len(missing.announcers) == 1 and missing.next_to_ask((announcer,)) is not None
+
+    def came(self, id: EventId) -> MissingEvent | None:
+        """Note that the event came; return what others had said of it before."""
+        missing = self._missing.pop(id, None)
+        if missing is not None:
+            self._let_go(id, missing)
+            if not self._missing:
+                self.due = inf
+        return missing
+
+    def _let_go(self, id: EventId, missing: MissingEvent) -> None:
         self._shares[missing.first] -= 1
-        if not self._missing:
-            self.due = inf
-        return peer in missing.asked
+        self._topics[id.topic] -= 1
+        if not self._topics[id.topic]:
+            del self._topics[id.topic]
 
     def overdue(self, now: float, neighbors: Container[NodeId]) -> dict[NodeId, list[EventId]]:
         """Return whom to ask for what now."""
@@ -213,7 +233,7 @@ class MissingEvents:
                 missing.due = now + self._timeout
                 self._missing[id] = missing
             else:
-                self._shares[missing.first] -= 1
+                self._let_go(id, missing)
         self.due = next(iter(self._missing.values())).due if self._missing else inf
         return questions
 
@@ -221,5 +241,6 @@ class MissingEvents:
         """Miss no events of `topic` any more."""
         self._missing = {id: missing for id, missing in self._missing.items() if id.topic != topic}
         self._shares = Counter(missing.first for missing in self._missing.values())
+        del self._topics[topic]
         if not self._missing:
             self.due = inf

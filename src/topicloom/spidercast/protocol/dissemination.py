@@ -15,8 +15,8 @@ from math import inf
 from msgspec.structs import replace
 
 from topicloom.errors import UsageError
-from topicloom.spidercast.protocol.event_links import EventLinks
-from topicloom.spidercast.protocol.event_store import EventStore, Held, weight
+from topicloom.spidercast.protocol.event_paths import EventPaths
+from topicloom.spidercast.protocol.event_store import EventStore, weight
 from topicloom.spidercast.protocol.messages import (
     Event,
     EventId,
@@ -34,10 +34,9 @@ from topicloom.wire.core import Deliver, Send
 MOST_HOPS = 1 << 31
 MOST_SIGNED = 4096  # bytes of a signature
 ROUND = 0.9  # of a heartbeat: rounds of announcements are at least so far apart
-SHORTER = 2  # a path that is shorter by more hops is taken instead
 
 
-class Dissemination(EventLinks):
+class Dissemination(EventPaths):
     """The part of a node that passes events on. Counters are plain attributes, for the driver to read."""
 
     __slots__ = ()
@@ -88,7 +87,7 @@ class Dissemination(EventLinks):
             return
         store = self._store or self._allocate()
         if store.knows(id):
-            self._receive_duplicate(peer, id, store)
+            self._receive_duplicate(peer, id, store, event.hops)
             return
         if self._impossible(id):
             self.unwanted += 1
@@ -103,7 +102,8 @@ class Dissemination(EventLinks):
         if not self._is_genuine(event):
             self.forged += 1
             return
-        if self._missing_events.came(id, peer):
+        told = self._missing_events.came(id)
+        if told is not None and peer in told.asked:
             self.repaired += 1
         hops = min(max(event.hops, 0), MOST_HOPS)
         further = Event(id, event.previous, hops + 1, age, event.payload, event.signature)
@@ -112,9 +112,14 @@ class Dissemination(EventLinks):
         links = self._links_of(topic)
         if peer in links:
             links[peer] = True
-        self._pass_on(further, peer, now)
+        self._pass_on(further, peer, now, () if told is None else tuple([by for _, _, by in told.announcers]))
+        held = store.held.get(id)
+        if told is not None and held is not None and told.nearest is not None:
+            hops, announcer = told.nearest
+            if announcer not in told.asked:  # who was asked has to send it before the tree turns to it
+                self._shorten(announcer, held, hops)
 
-    def _receive_duplicate(self, peer: NodeId, id: EventId, store: EventStore) -> None:
+    def _receive_duplicate(self, peer: NodeId, id: EventId, store: EventStore, hops: int) -> None:
         self.duplicates += 1
         held = store.held.get(id)
         if held is not None:
@@ -122,6 +127,9 @@ class Dissemination(EventLinks):
                 # Sent or carried twice: that is the tree's link, and must stay so.
                 return
             held.held_by(peer)
+            self._shorten(peer, held, hops, sent=True)
+            if held.source == peer:
+                return
         if self._is_last_eager(peer, id.topic):
             return
         self._set_eager(peer, id.topic, eager=False)
@@ -140,14 +148,19 @@ class Dissemination(EventLinks):
         """Tell whether nobody published it: numbers start at 1, and our own of this life are known here."""
         return id.number < 1 or (id.number > self._first and id.publisher == self._context.name)
 
-    def _pass_on(self, event: Event, source: NodeId | None, now: float) -> None:
-        """Hold a new event, push it over the eager links, and have it announced over the lazy ones."""
+    def _pass_on(
+        self, event: Event, source: NodeId | None, now: float, holders: tuple[NodeId, ...] = ()
+    ) -> None:
+        """Hold a new event, push it over the eager links, and have it announced over the lazy ones.
+
+        `holders` announced it: a copy for one of them would be a duplicate, and cost the link.
+        """
         id = event.id
         links = self._links_of(id.topic)
         store = self._store or self._allocate()
-        store.add(event, now - event.age, source)
-        full = self._congested
-        to = tuple([peer for peer, eager in links.items() if eager and peer != source and peer not in full])
+        store.add(event, now - event.age, source, holders)
+        without = {source, *holders, *self._congested}
+        to = tuple([peer for peer, eager in links.items() if eager and peer not in without])
         if to:
             self._context.effects.append(Send(to, event))
         if len(to) + (source in links) < len(links):
@@ -182,18 +195,8 @@ class Dissemination(EventLinks):
                 if age <= min(oldest, context.settings.keep_seconds):
                     hops = message.hops[at] if at < len(message.hops) else 0
                     self._missing_events.announced(id, peer, now, hops)
-
-    def _shorten(self, peer: NodeId, held: Held, hops: int) -> None:
-        """Take `peer` for the tree in place of a link that brings events over a much longer path (Plumtree's
-        optimisation): after crashes the tree would otherwise grow longer and longer."""
-        id, source = held.event.id, held.source
-        if source is None or not 0 < hops < held.event.hops - SHORTER or peer not in self._links:
-            return
-        links = self._topics.get(id.topic, {})
-        if links.get(peer) is False and links.get(source):
-            links[peer], links[source] = True, False
-            self._context.send(peer, Graft(id.topic))
-            self._context.send(source, Prune(id.topic))
+                    if hops > 0 and age <= context.settings.repair_timeout:
+                        self._hurry(peer, id)
 
     def _receive_want(self, peer: NodeId, message: Want, store: EventStore, now: float) -> None:
         store.expire(now)

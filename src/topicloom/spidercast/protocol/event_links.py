@@ -25,7 +25,7 @@ class EventLinks:
     """Links by neighbor and by topic; the store and its helpers, made when the first event comes."""
 
     __slots__ = (
-        "_announcer", "_answered", "_congested", "_context", "_first", "_highest", "_links",
+        "_announcer", "_answered", "_congested", "_context", "_first", "_highest", "_hurried", "_links",
         "_missing_events", "_next_round", "_numbers", "_ordering", "_since", "_since_later", "_store",
         "_topics", "delivered", "duplicates", "forged", "late", "repaired", "unread", "unwanted",
     )  # fmt: skip
@@ -66,6 +66,8 @@ class EventLinks:
         self._topics: dict[Topic, TopicLinks] = {}
         self._answered: dict[NodeId, int] = {}  # bytes sent to those that asked, since the last heartbeat
         self._congested: set[NodeId] = set()
+        # Neighbors that were asked for an event of a topic at once, since the tree broke here.
+        self._hurried: set[tuple[NodeId, Topic]] = set()
         self._announcer = EventAnnouncer(self._context, self._store, self._topics, self._congested)
         self._numbers: dict[Topic, int] = {}
         self._next_round = -inf  # when events may be announced again
@@ -88,9 +90,11 @@ class EventLinks:
         if self._store is not None:
             self._announcer.forget(peer)
             self._congested.discard(peer)
-            for links in self._topics.values():
+            for topic, links in self._topics.items():
+                self._hurried.discard((peer, topic))
                 if links.pop(peer, False):  # the tree broke here: the next event goes over all links
                     links.update(dict.fromkeys(links, True))
+                    self._hurried.difference_update([(other, topic) for other in links])
 
     def _share(self, peer: NodeId, shared: Collection[Topic], before: Collection[Topic], now: float) -> None:
         self._links[peer] = shared
@@ -122,6 +126,7 @@ class EventLinks:
         if self._store is None:
             return
         self._topics.pop(topic, None)
+        self._hurried = {pair for pair in self._hurried if pair[1] != topic}
         self._highest = max(self._highest, self._numbers.pop(topic, 0))
         self._store.drop_topic(topic)
         self._missing_events.drop_topic(topic)

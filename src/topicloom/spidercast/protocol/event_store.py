@@ -19,14 +19,17 @@ Stream: TypeAlias = tuple[NodeId, Topic]  # the events of one publisher on one t
 class Held:
     """An event that can be passed on. `event` is as it leaves this node: its hops count the next link."""
 
-    __slots__ = ("born", "event", "holders", "rounds", "source")
+    __slots__ = ("born", "event", "holders", "hops", "rounds", "source")
 
-    def __init__(self, event: Event, born: float, source: NodeId | None, rounds: int) -> None:
+    def __init__(
+        self, event: Event, born: float, source: NodeId | None, rounds: int, holders: tuple[NodeId, ...] = ()
+    ) -> None:
         self.event = event
         self.born = born
-        self.source = source
+        self.source = source  # over whose link the tree goes: the sender, or one with a much shorter path
+        self.hops = event.hops  # what they would be if it had come from there
         # A tuple: some 150 bytes less than a set, and a node has few neighbors.
-        self.holders: tuple[NodeId, ...] = () if source is None else (source,)
+        self.holders = holders if source is None or source in holders else (source, *holders)
         self.rounds = rounds
 
     def held_by(self, peer: NodeId) -> None:
@@ -96,10 +99,10 @@ class EventStore:
         self._forgotten.move_to_end(stream)
         return id.number <= self._forgotten[stream]
 
-    def add(self, event: Event, born: float, source: NodeId | None) -> None:
-        """Hold and know a new event that began at `born` by our clock; `source` sent it."""
+    def add(self, event: Event, born: float, source: NodeId | None, holders: tuple[NodeId, ...] = ()) -> None:
+        """Hold and know an event that began at `born` by our clock; `source` sent it. `holders` have it."""
         id = event.id
-        held = Held(event, born, source, self._settings.announce_rounds)
+        held = Held(event, born, source, self._settings.announce_rounds, holders)
         self._remember(id)
         self.held[id] = held
         if held.rounds:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from topicloom.spidercast.protocol.messages import Disconnect, Heartbeat, NodeId, Probe
 from topicloom.spidercast.protocol.node import Node
-from topicloom.spidercast.protocol.node_state import Neighbor
+from topicloom.spidercast.protocol.node_state import MOST_UNREAD, Neighbor
 
 
 def ear_of(node: Node, peer: NodeId, message: Heartbeat) -> Neighbor | None:
-    """Return where `receive` would note that just this heartbeat came again, if it did nothing else."""
+    """Return where `receive` would note this heartbeat, if it did nothing else: it came before, or heartbeats
+    are put off."""
     known = node._tasks[message.task].neighbors.get(peer) if node._running else None
-    return known if known is not None and known.heartbeat is message else None
+    if known is None or known.heartbeat is message:
+        return known
+    return known if known.unread is not None and len(known.unread) < MOST_UNREAD else None
 
 
 def is_no_news(node: Node, sender: NodeId, message: object) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from topicloom.spidercast.protocol import messages as msg
 from topicloom.spidercast.protocol.messages import NodeId, Topics
 from topicloom.spidercast.protocol.neighbors import TaskNeighbors
+from topicloom.spidercast.protocol.node_state import Neighbor
 from topicloom.wire.core import Close
 
 
@@ -146,7 +147,24 @@ class LinkMessages(TaskNeighbors):
         neighbor.heard = now
         if message.degree >= message.target and self._may_go(peer, neighbor, now):
             self._wake_soon(now)
-        if (message.life, message.version) > (neighbor.life, neighbor.version):
-            return True  # as often as it is said: question or answer may be lost
         neighbor.heartbeat = message
-        return False
+        return self._must_ask(neighbor, message)
+
+    def read(self, neighbor: Neighbor, message: msg.Heartbeat) -> bool:
+        """Note the state of a neighbor from a heartbeat that was put off; return as `on_heartbeat`.
+
+        Whether it may go now is looked at with the next heartbeat of our own, which follows.
+        """
+        if message is not neighbor.heartbeat:
+            return False  # it said more since
+        if neighbor.degree != message.degree or neighbor.target != message.target:
+            neighbor.degree, neighbor.target = message.degree, message.target
+            if message.degree >= message.target:
+                self._moves = -1
+        return self._must_ask(neighbor, message)
+
+    def _must_ask(self, neighbor: Neighbor, message: msg.Heartbeat) -> bool:
+        newer = (message.life, message.version) > (neighbor.life, neighbor.version)
+        if newer:
+            neighbor.heartbeat = None  # as often as it is said: question or answer may be lost
+        return newer

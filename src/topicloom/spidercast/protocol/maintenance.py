@@ -64,13 +64,13 @@ class MaintenanceTask(LinkMessages):
             self._context.effects.append(Send(tuple(self.neighbors), self._standing(now)))
             self._check_silence(now)
             if self._roots is not None:
-                self._look_for_needless(now)
+                self._look_for_needless(self._roots.moves, now)
 
-    def _look_for_needless(self, now: float) -> None:
+    def _look_for_needless(self, moves: int, now: float) -> None:
         """Wake up if the roots have moved and a neighbor is not needed any more; or if one that asked to part
         has not been needed for some heartbeats: it would ask again, but only after its quarantine."""
         soon = self._soon(now)
-        moved, self.roots_moved = self.roots_moved and self.wake > soon, False
+        moved, self._moves = moves != self._moves and self.wake > soon, moves
         if not moved and not self._some_would_part:
             return
         self._some_would_part = False
@@ -116,7 +116,7 @@ class MaintenanceTask(LinkMessages):
             doubt = neighbor.heard + settings.doubt * settings.heartbeat
             if not neighbor.doubted and doubt <= now:
                 neighbor.doubted = True
-                neighbor.heartbeat = None  # the same one again would be news: it lives
+                neighbor.heartbeat = neighbor.unread = None  # the same one again would be news: it lives
                 self.goal.drop(neighbor.shared)
                 self._wake_soon(now)
             end = neighbor.heard + settings.detector

@@ -36,9 +36,9 @@ class TaskNeighbors:
     """The neighbors of one task; its timers: `wake` (maintenance), `beat` (heartbeats), `alarm` (silence)."""
 
     __slots__ = (
-        "_context", "_heartbeat", "_membership", "_observer", "_out_of_reach", "_parted", "_requests",
-        "_roots", "_some_would_part", "_turn",
-        "alarm", "beat", "choice", "goal", "id", "neighbors", "roots_moved", "target", "wake",
+        "_context", "_heartbeat", "_membership", "_moves", "_observer", "_out_of_reach", "_parted",
+        "_requests", "_roots", "_some_would_part", "_turn",
+        "alarm", "beat", "choice", "goal", "id", "neighbors", "target", "wake",
     )  # fmt: skip
 
     def __init__(
@@ -60,7 +60,7 @@ class TaskNeighbors:
         self._out_of_reach = 0  # how much of what is lacking nobody known can give
         self._heartbeat: msg.Heartbeat | None = None
         self._turn = -inf  # when maintenance ran last
-        self.roots_moved = False  # a neighbor named other roots since the last heartbeat
+        self._moves = 0  # how far the roots had moved at the last heartbeat
         self._some_would_part = False  # a neighbor may have asked in vain to part
         self._parted = -inf  # when somebody was last asked to part
         self.wake = self.beat = self.alarm = inf
@@ -139,7 +139,7 @@ class TaskNeighbors:
 
     def _add(self, peer: NodeId, message: msg.Introduction, now: float) -> None:
         shared = tuple(self._context.interest & message.interest)
-        self.neighbors[peer] = Neighbor(message, shared, now)
+        self.neighbors[peer] = Neighbor(message, shared, now, self._context.unread)
         self.goal.add(shared)
         settings = self._context.settings
         if self.target < self.goal.limit and len(self.neighbors) < self.target + settings.margin:
@@ -153,7 +153,7 @@ class TaskNeighbors:
         neighbor = self.neighbors[peer]
         self._mark_alive(neighbor, now)
         if (message.life, message.version) >= (neighbor.life, neighbor.version):
-            neighbor.heartbeat = None
+            neighbor.heartbeat = neighbor.unread = None  # what it says from now on counts at once
             neighbor.degree, neighbor.target = message.degree, message.target
             self.learn(peer, message.life, message.version, message.interest, now)
 
@@ -162,6 +162,7 @@ class TaskNeighbors:
         neighbor.heard = now
         if neighbor.doubted:
             neighbor.doubted = False
+            neighbor.unread = self._context.unread
             self.goal.add(neighbor.shared)
 
     def learn(self, peer: NodeId, life: int, version: int, interest: Topics, now: float) -> None:
@@ -179,7 +180,7 @@ class TaskNeighbors:
 
     def _remove(self, peer: NodeId, reason: str, now: float) -> None:
         neighbor = self.neighbors.pop(peer)
-        neighbor.heartbeat = None  # whoever noted its heartbeats here must ask again
+        neighbor.heartbeat = neighbor.unread = None  # whoever noted its heartbeats here must ask again
         if not neighbor.doubted:
             self.goal.drop(neighbor.shared)
         self._observer.unlinked(peer, reason, now)

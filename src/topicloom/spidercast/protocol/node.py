@@ -17,7 +17,7 @@ from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.membership import Membership
 from topicloom.spidercast.protocol.messages import EventId, Message, NodeId, Root, Topic, Topics
 from topicloom.spidercast.protocol.node_messages import HANDLERS, NodeMessages
-from topicloom.spidercast.protocol.node_state import EventCounts, NodeContext
+from topicloom.spidercast.protocol.node_state import MOST_UNREAD, EventCounts, NodeContext
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.protocol.signing import EventKeys
 from topicloom.wire.core import Close, Send
@@ -55,10 +55,12 @@ class Node(NodeMessages):
         for topic in self._context.interest:
             self._dissemination.subscribed(topic, now)
         self._membership.start(now)
-        for task in self._tasks:
-            task.start(now)
         if self._roots is not None and self._probes is not None:
             self._roots.start(now)
+            self._context.unread = []
+        for task in self._tasks:
+            task.start(now)
+        if self._probes is not None:
             self._probes.start(now)
         self._rearm()
 
@@ -72,6 +74,9 @@ class Node(NodeMessages):
             known = self._tasks[message.task].neighbors.get(peer)
             if known is not None and known.heartbeat is message:  # and nearly always the same as before
                 known.heard = now
+            elif known is not None and known.unread is not None and len(known.unread) < MOST_UNREAD:
+                known.heard, known.heartbeat = now, message
+                known.unread.append((peer, message))
             else:
                 self._on_heartbeat(peer, message, now)
             return
@@ -156,8 +161,11 @@ class Node(NodeMessages):
         # The round of announcements goes by the first task that speaks: greedy may be asleep.
         spoke = (greedy.beat if greedy.beat < inf else random.beat) <= now
         roots = self._roots
-        if roots is not None and roots.due <= now:
-            roots.handle_timer(now)
+        if roots is not None:
+            if roots.due <= now:
+                roots.handle_timer(now)
+            if self._context.unread is not None and (greedy.beat <= now or random.beat <= now):
+                self._read_heartbeats(roots, now)
         if greedy.wake <= now or greedy.beat <= now or greedy.alarm <= now:
             greedy.handle_timer(now)
             if self._goals.adaptive:
@@ -221,8 +229,6 @@ class Node(NodeMessages):
 
     def has_link(self, peer: NodeId) -> bool:
         return peer in self._links
-
-    # -- inside -----------------------------------------------------------------------------------------
 
     def _change_interest(self, interest: Topics, now: float) -> None:
         context = self._context

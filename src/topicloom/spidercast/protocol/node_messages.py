@@ -10,7 +10,8 @@ from topicloom.spidercast.protocol import messages as msg
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.messages import EventMessage, NodeId, TaskId, Topics
 from topicloom.spidercast.protocol.node_parts import NodeParts
-from topicloom.spidercast.protocol.roots import NO_ROOTS
+from topicloom.spidercast.protocol.node_state import MOST_UNREAD
+from topicloom.spidercast.protocol.roots import NO_ROOTS, TopicRoots
 from topicloom.wire.messages import Unknown
 
 
@@ -20,11 +21,12 @@ class NodeMessages(NodeParts):
     __slots__ = ()
 
     def _on_heartbeat(self, peer: NodeId, message: msg.Heartbeat, now: float) -> None:
-        """Handle one that is not the same as before."""
+        """Handle one that is not the same as before; those that were put off, if many, first."""
+        if self._roots is not None and len(self._context.unread or ()) >= MOST_UNREAD:
+            self._read_heartbeats(self._roots, now)
         task = self._tasks[message.task]
         ask = task.on_heartbeat(peer, message, now)
         if self._roots is not None and peer in task.neighbors:
-            task.roots_moved = True
             if self._roots.tell(peer, message.number, message.roots, now):
                 ask = True
                 task.neighbors[peer].heartbeat = None  # as often as it is said: an answer may be lost
@@ -37,6 +39,29 @@ class NodeMessages(NodeParts):
             self._context.send(peer, msg.AskInterest())
         if task.wake < self._due:
             self._due = task.wake
+
+    def _read_heartbeats(self, roots: TopicRoots, now: float) -> None:
+        """Read the heartbeats that were put off: those of one neighbor in their order."""
+        unread = self._context.unread or []
+        asked: dict[NodeId, None] = {}
+        for peer, message in unread:
+            task = self._tasks[message.task]
+            neighbor = task.neighbors.get(peer)
+            if neighbor is not None:
+                if task.read(neighbor, message):
+                    asked[peer] = None
+                if roots.tell(peer, message.number, message.roots, now):
+                    asked[peer] = neighbor.heartbeat = None
+        for peer in asked:
+            self._context.send(peer, msg.AskInterest())
+        if not unread:
+            roots.look_if_over(now)
+        unread.clear()
+        if not roots.begins:
+            self._context.unread = None
+            for task in self._tasks:
+                for neighbor in task.neighbors.values():
+                    neighbor.unread = None
 
     def _ask_again(self, peer: NodeId) -> None:
         """See to it that at its next heartbeat a neighbor is asked for all its roots."""

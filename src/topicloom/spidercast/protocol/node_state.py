@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from topicloom.spidercast.protocol.signing import EventKeys
 
 MAX_SUSPECTS = 16
+MOST_UNREAD = 1024  # heartbeats that are put off at the same time
 MAX_REDIRECTS = 32  # nodes named by others that are remembered; the oldest go first
 MAX_NAMED = 4  # of these, named by one and the same node
 
@@ -35,6 +36,7 @@ class NodeContext:
     """Shared by the parts of a node; only `Node` changes `interest` and `version`.
 
     `life` is the incarnation, higher after each restart; `version` counts the changes of interest in it.
+    `unread` holds what neighbors said, while heartbeats are put off (None: they are read at once).
     """
 
     name: NodeId
@@ -48,6 +50,7 @@ class NodeContext:
     keys: EventKeys | None = None
     roots: TopicRoots | None = None
     suspects: dict[NodeId, None] = field(default_factory=dict)  # they may be in another component of a topic
+    unread: list[tuple[NodeId, Heartbeat]] | None = None
     addresses: Addresses = field(default_factory=Addresses)
     answers: Answers = field(init=False)
 
@@ -86,11 +89,18 @@ class Neighbor:
         "life",
         "shared",
         "target",
+        "unread",
         "version",
         "would_part",
     )
 
-    def __init__(self, message: Introduction, shared: SharedTopics, now: float):
+    def __init__(
+        self,
+        message: Introduction,
+        shared: SharedTopics,
+        now: float,
+        unread: list[tuple[NodeId, Heartbeat]] | None = None,
+    ) -> None:
         self.degree, self.target = message.degree, message.target
         self.life, self.version, self.interest = message.life, message.version, message.interest
         self.shared = shared
@@ -99,6 +109,7 @@ class Neighbor:
         self.doubted = False
         self.would_part = 0  # it sent DISCONNECT and we needed it: 1, and more for each heartbeat since
         self.heartbeat: Heartbeat | None = None
+        self.unread = unread  # where its heartbeats are put while they are put off; None: they are read
 
 
 class Requests:

@@ -25,6 +25,8 @@ def is_at_rest(node: Node, find: Find) -> bool:
     """
     if node._membership.next_timer() < inf or node._dissemination.next_timer() < inf:
         return False
+    if node._context.unread:
+        return False
     roots = node._roots
     if roots is not None and (roots.due < inf or roots.has_news):
         return False

@@ -15,7 +15,6 @@ from topicloom.spidercast.protocol.root_rules import RootState
 
 MOST_HOPS = 64
 HOLD = 2.0  # heartbeats for which a node without a path to a root does not believe in it again
-GATHER = 0.4  # heartbeats for which a beginner gathers news of roots before it tells them
 NO_ROOTS: Roots = {}
 
 
@@ -31,8 +30,9 @@ class RootParents:
     """The roots and parents of one node's topics, and what its neighbors offer."""
 
     __slots__ = (
-        "_announced", "_changed", "_context", "_doubts", "_expected", "_least", "_lent", "_offers",
-        "_parents", "_ready", "_since", "_told", "_told_at", "_uses", "due", "number", "table", "urgent",
+        "_announced", "_changed", "_context", "_doubts", "_expected", "_lasting", "_least", "_lent",
+        "_offers", "_parents", "_ready", "_since", "_told", "_told_at", "_uses", "due", "moves", "number",
+        "table", "urgent",
     )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
@@ -50,8 +50,10 @@ class RootParents:
         self._told_at = -inf  # when news of roots were last told
         self._ready = -inf  # until then roots are only listened to: the first links are still being made
         self._announced: Roots = NO_ROOTS
-        self._expected: RootNames = {}  # no root will be younger: see `expect`
+        self._expected: RootNames = {}  # no root will be younger
+        self._lasting: Roots | None = None  # the table without passing roots, while it is still so
         self.number = 0
+        self.moves = 0  # rises with whatever may make a neighbor needed, or not needed any more
         self.due = inf  # when a doubt ends
         self.urgent = inf  # when neighbors should hear of a change at the latest
 
@@ -62,6 +64,29 @@ class RootParents:
         if topic in self._parents:
             return RootState.FOLLOWS
         return RootState.DOUBTS if topic in self._doubts else RootState.ITSELF
+
+    def all(self) -> Roots:
+        """Return the roots of all topics, for a message; without those that will not last."""
+        if not self._expected:
+            self._lent = True
+            return self.table
+        if self._lasting is None:
+            self._lasting = {topic: root for topic, root in self.table.items() if not self._is_passing(topic)}
+        return self._lasting
+
+    @property
+    def begins(self) -> bool:
+        """Whether it only listens yet, or waits for roots in place of those that will not last."""
+        return self._ready > -inf or bool(self._expected)
+
+    def look_if_over(self, now: float) -> None:
+        """End the beginning if all expected roots are here."""
+        if self._expected and now >= self._ready and not any(map(self._is_passing, self._expected)):
+            self._expect_no_more()
+
+    def _expect_no_more(self) -> None:
+        self._expected, self._lasting = {}, None
+        self.due = min((doubt.until for doubt in self._doubts.values()), default=inf)
 
     def _is_passing(self, topic: Topic) -> bool:
         """Tell whether a root will surely give way to another one: nobody need hear of it."""
@@ -103,7 +128,7 @@ class RootParents:
     def _seek_parent(self, topic: Topic, now: float) -> None:
         """Find another path to the root, or name another root."""
         mine = self.table[topic]
-        found = self._other_parent(topic, None)
+        found = self._other_parent(topic)
         if found is not None:
             self._set(topic, (*mine[:2], self._offers[found][topic][2] + 1), found, now)
             return
@@ -112,6 +137,7 @@ class RootParents:
         self._doubts[topic] = _Doubt(mine[:2], self._least[topic], until)
         self.due = min(self.due, until)
         self._expected.pop(topic, None)  # whatever comes next: that the old root is gone must be told
+        self._lasting = None
         self._take_best(topic, now)
         # Not more often than that: a neighbor may take its root back again and again.
         self.urgent = min(self.urgent, max(now, self._told_at + context.settings.connect_timeout))
@@ -128,7 +154,19 @@ class RootParents:
                 best, parent = (offer[0], offer[1], offer[2] + 1), peer
         self._set(topic, best, parent, now)
 
-    def _other_parent(self, topic: Topic, without: NodeId | None) -> NodeId | None:
+    def _has_other_parent(self, topic: Topic, without: NodeId) -> bool:
+        """Tell whether there is another neighbor that `_other_parent` could return."""
+        life, name, _ = self.table[topic]
+        fewest, own = self._least[topic], self._context.name
+        for peer, offers in self._offers.items():
+            offer = offers.get(topic)
+            if offer is None or offer[2] > fewest or offer[1] != name or offer[0] != life or peer == without:
+                continue
+            if (offer[2], peer) < (fewest, own) and self._believes(topic, peer, offer):
+                return True
+        return False
+
+    def _other_parent(self, topic: Topic) -> NodeId | None:
         """Return the nearest neighbor on a path to the same root that cannot lead through this node."""
         life, name, _ = self.table[topic]
         fewest = self._least[topic]
@@ -137,13 +175,14 @@ class RootParents:
         for peer, offers in self._offers.items():
             offer = offers.get(topic)
             # Most of them are further away: that is seen first.
-            if offer is None or offer[2] > fewest or offer[1] != name or offer[0] != life or peer == without:
+            if offer is None or offer[2] > fewest or offer[1] != name or offer[0] != life:
                 continue
             if (offer[2], peer) < (fewest, nearest) and self._believes(topic, peer, offer):
                 fewest, nearest, found = offer[2], peer, peer
         return found
 
     def _set(self, topic: Topic, root: Root, parent: NodeId | None, now: float) -> None:
+        self.moves += 1
         before, old = self.table.get(topic), self._parents.get(topic)
         if parent != old:
             if old is not None:
@@ -161,17 +200,16 @@ class RootParents:
         if self._lent:
             self.table, self._lent = dict(self.table), False
         self.table[topic] = root
+        self._lasting = None
         self._changed[topic] = None
         if not same:
             self._since[topic] = now
-        # Whoever told no news for a heartbeat passes them on at once; others wait for their next beat, or
-        # while they begin for a part of it: what is told then is mostly the last word.
-        if self.urgent == inf and not (self._expected and self._is_passing(topic)):
+        # Whoever told no news for a heartbeat passes them on at once; others wait for their next beat, and so
+        # do beginners: what they tell then is mostly the last word.
+        if self.urgent == inf and not self._expected:
             settings = self._context.settings
             if now - self._told_at > settings.heartbeat:
                 self.urgent = now + settings.connect_timeout
-            elif self._expected:
-                self.urgent = now + GATHER * settings.heartbeat
 
 
 def sort_topics(topics: Iterable[Topic]) -> list[Topic]:

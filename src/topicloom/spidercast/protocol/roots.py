@@ -29,7 +29,9 @@ from topicloom.spidercast.protocol.root_parents import HOLD, NO_ROOTS, RootParen
 
 __all__ = ["NO_ROOTS", "TopicRoots", "sort_topics"]
 
-PATIENCE = 3.0  # heartbeats for which a beginner does not tell of roots that will not last
+LISTENING = 0.5  # heartbeats for which a beginner only listens: its first links are still being made
+PATIENCE = 4.0  # heartbeats after that for which it does not tell of roots that will not last
+NO_PARENTS: dict[Topic, NodeId] = {}
 MISSED = -2  # the number of a change before all that may follow
 
 
@@ -41,13 +43,16 @@ class TopicRoots(RootParents):
     def __init__(self, context: NodeContext, oldest: Callable[[Topics], RootNames]) -> None:
         super().__init__(context)
         self.oldest = oldest  # who is known to be older
-        self._patient = -inf
+        self._patient = inf  # when the beginning ends at the latest
 
     def start(self, now: float) -> None:
         """Begin: every topic's root is this node itself."""
-        self.due = self._ready = self._told_at = now + self._context.settings.heartbeat
+        heartbeat = self._context.settings.heartbeat
+        self.due = self._ready = self._told_at = now + LISTENING * heartbeat
+        self._patient = self._ready + PATIENCE * heartbeat
         self.interest_changed(now)
-        self._changed.clear()
+        self._expected = self.oldest(self._context.interest)
+        self._changed = {topic: None for topic in self.table if self._is_passing(topic)}
 
     # -- what others ask --------------------------------------------------------------------------------
 
@@ -56,7 +61,7 @@ class TopicRoots(RootParents):
         if peer not in self._uses:
             return False
         for topic, parent in self._parents.items():
-            if parent == peer and self._other_parent(topic, peer) is None:
+            if parent == peer and not self._has_other_parent(topic, peer):
                 return True
         return False
 
@@ -64,11 +69,6 @@ class TopicRoots(RootParents):
     def has_news(self) -> bool:
         """Whether something changed that neighbors have not been told."""
         return bool(self._changed)
-
-    def all(self) -> Roots:
-        """Return the roots of all topics, for a message."""
-        self._lent = True
-        return self.table
 
     def settled(self, now: float) -> RootNames:
         """Return the roots that have been the same for some heartbeats."""
@@ -123,9 +123,8 @@ class TopicRoots(RootParents):
         if number > told + 1:
             return True
         self._told[peer] = number
-        offers, sound = self._offers[peer], self._sound_names(peer)
-        find, parent_of = self.table.get, self._parents.get
-        ready, is_parent = now >= self._ready, peer in self._uses
+        offers, sound, find = self._offers[peer], self._sound_names(peer), self.table.get
+        parents = self._parents if peer in self._uses else NO_PARENTS
         for topic, root in roots.items():
             mine = find(topic)
             if mine is None:
@@ -133,11 +132,9 @@ class TopicRoots(RootParents):
             if type(root[1]) is not sound:
                 root = self._nowhere(root)
             offers[topic] = root
-            # A better root, or one from the parent; else it changes nothing: most do not.
-            if ready and (
-                (is_parent and parent_of(topic) == peer)
-                or ((root[1] != mine[1] or root[0] != mine[0]) and root < mine)
-            ):
+            # A better root, another path to ours, or the parent's word; most are neither and change nothing.
+            if root <= mine or (parents and parents.get(topic) == peer):
+                self.moves += 1
                 self._judge(topic, peer, root, now)
         return False
 
@@ -155,7 +152,10 @@ class TopicRoots(RootParents):
                 self._seek_parent(topic, now)
 
     def _hear_all(self, peer: NodeId, shared: Collection[Topic], roots: Roots, now: float) -> None:
+        self.moves += 1
         offers = self._offers[peer]
+        if not offers and not roots:
+            return  # a beginner that names nobody so far
         lost = [topic for topic in offers if topic not in roots or topic not in shared]
         for topic in lost:
             del offers[topic]
@@ -179,23 +179,26 @@ class TopicRoots(RootParents):
         over = [topic for topic, doubt in self._doubts.items() if doubt.until <= now]
         for topic in over:
             del self._doubts[topic]
-        self.due = min((doubt.until for doubt in self._doubts.values()), default=inf)
         if self._ready > -inf:
             self._ready = -inf
-            self._expected = self.oldest(self._context.interest)
-            self._patient = now + PATIENCE * self._context.settings.heartbeat
-            for topic in self.table:  # all name this node so far
-                self._take_best(topic, now)
-            return
-        for topic in over:
+            over = [*self.table]  # all name this node so far
+            self._expected, self._lasting = self.oldest(self._context.interest), None
+            # Who links from now on is not told these: they must be told if they stay after all.
+            self._changed |= {topic: None for topic in self.table if self._is_passing(topic)}
+        self.due = min((doubt.until for doubt in self._doubts.values()), default=inf)
+        if self._expected:
+            self.due = min(self.due, self._patient)
+            if now >= self._patient:
+                self._expect_no_more()  # whoever was expected is not to be reached
+        if over:
+            self.moves += 1  # a neighbor that was doubted may be another parent now
             for peer, offers in self._offers.items():
-                if topic in offers:
-                    self._judge(topic, peer, offers[topic], now)
+                for topic, offer in offers.items():
+                    if topic in over:
+                        self._judge(topic, peer, offer, now)
 
     def announce(self, now: float) -> tuple[int, Roots]:
         """Return the last change and its number, a new one if something changed since."""
-        if self._expected and now >= self._patient:
-            self._expected = {}  # whoever was expected is not to be reached
         news = list(self._changed)
         if self._expected:
             news = [topic for topic in news if not self._is_passing(topic)]
@@ -215,6 +218,7 @@ class TopicRoots(RootParents):
             self._forget(topic)
         new = [topic for topic in sort_topics(interest) if topic not in self.table]
         self.table = {**self.table, **dict.fromkeys(new, own)}
+        self._lasting = None
         for topic in new:
             self._least[topic], self._since[topic] = 0, now
             self._changed[topic] = None
@@ -222,8 +226,10 @@ class TopicRoots(RootParents):
     def _forget(self, topic: Topic) -> None:
         self._set(topic, self.table[topic], None, 0.0)
         self.table = {other: root for other, root in self.table.items() if other != topic}
+        self._lasting = None
         for offers in self._offers.values():
             offers.pop(topic, None)
         del self._since[topic], self._least[topic]
         self._doubts.pop(topic, None)
+        self._expected.pop(topic, None)
         self._changed.pop(topic, None)

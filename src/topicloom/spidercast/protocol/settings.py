@@ -46,7 +46,7 @@ class ProtocolSettings:
     max_payload: Annotated[int, amount("bytes that one event may have")] = 1 << 20
     # Events that others say they hold; a hostile neighbor gets a quarter of the places at most.
     max_missing: Annotated[int, amount("events that a node asks for at a time")] = 100_000
-    announce_delay: Annotated[float, amount("seconds before lazy links are told of an event")] = 0.05
+    announce_delay: Annotated[float, amount("seconds before lazy links are told of an event")] = 0.03
     announce_rounds: Annotated[
         int, amount("heartbeats for which an event is announced again to those not known to have it")
     ] = 3

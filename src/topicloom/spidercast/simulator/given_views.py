@@ -84,10 +84,11 @@ class ViewTable:
     def oldest(self, topics: Iterable[int], row: Ints | None) -> dict[int, tuple[int, int]]:
         """Return the smallest (life, node) in a view that wants each topic; None: of all nodes."""
         table = self._oldest if row is None else {}
-        missing = np.fromiter((topic for topic in topics if topic not in table), dtype=np.int32)
-        if len(missing):
-            found = oldest_of_view(self._everybody if row is None else row, self.bits, self._drawn, missing)
-            pairs = zip(missing.tolist(), found.tolist(), strict=True)
+        missing = [topic for topic in topics if topic not in table]
+        if missing:
+            wanted = np.array(missing, dtype=np.int32)
+            found = oldest_of_view(self._everybody if row is None else row, self.bits, self._drawn, wanted)
+            pairs = zip(missing, found.tolist(), strict=True)
             table |= {topic: (int(self._drawn[node]), node) for topic, node in pairs if node >= 0}
         return {topic: table[topic] for topic in topics if topic in table}
 
