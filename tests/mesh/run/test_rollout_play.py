@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -16,11 +18,14 @@ import pytest
 from brokers_present import needs_mosquitto, needs_nats, needs_zenoh
 from hand_mesh import HandLink, write_hand_mesh
 from mesh.exported import export_mesh
+from mesh.rollout.test_rollout import changed, exported, sites
 from topicloom.base.progress import SILENT
 from topicloom.errors import InputError, MeshError, UsageError
 from topicloom.mesh.jobs.rollout import NewInterest, plan_rollout
 from topicloom.mesh.jobs.run import run_rollout
+from topicloom.mesh.kinds.nats import adapter as nats_adapter
 from topicloom.mesh.kinds.registry import find_running, load_adapter
+from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshLink
 from topicloom.mesh.plan.credentials import Login
 from topicloom.mesh.run import running_mesh
@@ -179,3 +184,52 @@ def test_connections_that_are_no_links_do_not_count(monkeypatch: pytest.MonkeyPa
     running.settings, running.progress = RunSettings(timeout=5.0), SILENT
     assert asyncio.run(running.wait_in_place()) == 0
     assert waited and not any(waited), "the time to get ready was up"
+
+
+@needs_nats
+def test_a_server_goes_that_is_a_backup_of_others(tmp_path: Path) -> None:
+    """Links stayed at it, apart from the new root, and topics that the plan did not name were missing."""
+    pairs, gone = sites(1, 6, 3), "n03"
+    logins = {node: Login(node, f"password-{node}") for node, _ in pairs}
+    old = exported("nats", tmp_path / "old", pairs, logins=logins)
+    assert any(gone in link.backups for link in read_mesh(old).links)
+    after = changed(old, {(node, topic) for node, topic in pairs if node != gone})
+    summary = plan_rollout(old, after, out=tmp_path / "change")
+    # Phase 1 takes nothing away, so by its files alone no topic is ever split.
+    assert summary.brokers_touched["phase1"] == [] and summary.topics_split
+    assert run_rollout("nats", old, tmp_path / "change", QUICK).exact
+    # In another order, acceptors first, more topics are split. A plan that names them all says what holds.
+    order = [*read_mesh(tmp_path / "change/phase2").start_order, gone]
+    path = tmp_path / "change/rollout.json"
+    plan = json.loads(path.read_text())
+    plan["brokers_touched"]["phase2"].sort(key=order.index)
+    path.write_text(json.dumps({**plan, "topics_split": plan["topics_interrupted"]}))
+    assert run_rollout("nats", old, tmp_path / "change", QUICK).missing == 0
+
+
+@needs_nats
+def test_files_that_a_state_shares_with_the_one_before_are_tried_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine servers gave up clients while fifty files were tried for each of 34 states."""
+    mesh = export_mesh("nats", tmp_path / "mesh", {"x": "abc"}, ["ab", "bc"], logins=LOGINS)
+    states = [tmp_path / name for name in ("one", "two", "three")]
+    for state in states:
+        shutil.copytree(tmp_path / "mesh", state)
+    damaged = states[2] / "b.conf"
+    damaged.write_text(damaged.read_text() + "max_payload: no\n")
+    target, tried = load_adapter("nats"), list[tuple[str, str]]()
+    whole = nats_adapter._check_config
+
+    def check(program: str, folder: Path, file: str, secrets: Collection[str]) -> None:
+        tried.append((folder.name, file))
+        whole(program, folder, file, secrets)
+
+    monkeypatch.setattr(nats_adapter, "_check_config", check)
+    for state in states[:2]:
+        target.commands(mesh, state)
+    assert sorted(tried) == [("one", f"{node}.conf") for node in "abc"]
+    texts = [(state / "a.conf").read_text() for state in states]
+    assert texts[0] == texts[1] != texts[2], "our own login is let in, as before"
+    with pytest.raises(InputError, match="refuses b.conf"):
+        target.commands(mesh, states[2])

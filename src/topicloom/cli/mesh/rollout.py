@@ -132,7 +132,7 @@ def _told(summary: RolloutSummary) -> Iterator[str]:
     yield (
         f"{len(summary.links_added):,} links added, {len(summary.links_dropped):,} dropped; "
         f"{len(summary.topics_interrupted):,} topics interrupted, {len(summary.topics_split):,} of them "
-        "split until phase 2 is done"
+        "split for a while"
     )
     if summary.topics_moved:
         yield f"clients of these topics must log in to another account: {', '.join(summary.topics_moved[:5])}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from topicloom.base.atomic_write import replacing
@@ -25,10 +26,12 @@ from topicloom.mesh.plan.roles import roles_of
 from topicloom.mesh.plan.secrets import read_secrets
 from topicloom.mesh.rollout.change import Change, pair
 from topicloom.mesh.rollout.effects import interrupted_topics, touched_nodes
+from topicloom.mesh.rollout.mixed_states import MixedStates
 from topicloom.mesh.rollout.new_mesh import Growth, grown_stems, old_plan
 from topicloom.mesh.rollout.pairs import let_go, may_link
 from topicloom.mesh.rollout.phases import difference, middle
 from topicloom.mesh.rollout.sound import fault_of_links, fault_of_secrets
+from topicloom.mesh.rollout.splits import Splits, arrange
 from topicloom.mesh.rollout.states import check_rollout
 from topicloom.mesh.rollout.sticky_backups import sticky_backups
 from topicloom.mesh.rollout.sticky_forests import sticky_forests
@@ -65,10 +68,10 @@ class RolloutSummary(Summary, frozen=True, kw_only=True):
     """What rollout.json holds and `mesh rollout --json` prints.
 
     `brokers_touched`: those whose files change, by phase, in the order to restart them. `brokers_reloaded`:
-    those of them that need no restart, because only passwords and access lists change; they come first.
-    `topics_interrupted`: those that may lose a message, because a broker of theirs is restarted or because
-    they are split from the first phase to the end of the second (`topics_split`). `topics_moved`: those whose
-    clients must log in to another account.
+    those of them that need no restart, because only passwords and access lists change.
+    `topics_interrupted`: those that may lose a message, because a broker of theirs is restarted.
+    `topics_split`: those of them that in some state of this order may be in several components, wherever
+    links with backups stand. `topics_moved`: those whose clients must log in to another account.
     """
 
     kind: str
@@ -310,27 +313,30 @@ def _sticky(old: Mesh, layout: MeshLayout, request: Request, options: RolloutOpt
 
 
 def _summary(folder: Path, work: Path, meshes: tuple[Mesh, Mesh, Mesh], out: str) -> RolloutSummary:
-    old, between, after = meshes
+    old, _, after = meshes
     reloads = _layout(old.kind).reloads
     folders = (folder, work / PHASES[0], work / PHASES[1])
-    touched, reloaded = zip(
-        touched_nodes(folders[0], old, folders[1], between, reloads=reloads),
-        touched_nodes(folders[1], between, folders[2], after, reloads=reloads),
-        strict=True,
-    )
+    told = difference(old, after)
+    splits, split = Splits(MixedStates(meshes, folders, frozenset(told.moved))), set[str]()
+    touched, reloaded = list[list[str]](), list[list[str]]()
+    for number, (before, later) in enumerate(pairwise(meshes), 1):
+        own, light = touched_nodes(folders[number - 1], before, folders[number], later, reloads=reloads)
+        steps = {node.name: number - 1 for node in before.nodes}
+        touched.append(arrange(splits, steps, number, own, split))
+        reloaded.append([node for node in touched[-1] if node in light])
     states, loops = check_rollout(meshes, touched)
     if loops:
         raise AssertionError(f"the planned roll-out does not hold: {loops[0]}")
-    told = difference(old, between, after)
-    before, later = ({node.name for node in mesh.nodes} for mesh in (old, after))
+    known, wanted = ({node.name for node in mesh.nodes} for mesh in (old, after))
+    passing = interrupted_topics(meshes, {node for own in touched for node in own})
     return RolloutSummary(
         kind=old.kind,
         brokers_touched=dict(zip(PHASES, touched, strict=True)),
         brokers_reloaded=dict(zip(PHASES, reloaded, strict=True)),
-        brokers_added=sorted(later - before),
-        brokers_removed=sorted(before - later),
-        topics_interrupted=interrupted_topics(meshes, told, {node for own in touched for node in own}),
-        topics_split=told.split,
+        brokers_added=sorted(wanted - known),
+        brokers_removed=sorted(known - wanted),
+        topics_interrupted=sorted({*passing, *split, *told.moved}),
+        topics_split=sorted(split),
         topics_moved=told.moved,
         links_added=told.added,
         links_dropped=told.dropped,

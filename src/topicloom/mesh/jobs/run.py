@@ -123,6 +123,7 @@ def run_rollout(
         tuple(tuple(found.brokers_touched.get(phase, ())) for phase in PHASES),
         frozenset(found.topics_interrupted),
         frozenset(found.topics_moved),
+        frozenset(found.topics_split),
         turn_back=turn_back,
         reloaded=tuple(tuple(found.brokers_reloaded.get(phase, ())) for phase in PHASES),
     )

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from topicloom.mesh.model.mesh import Mesh
 from topicloom.mesh.rollout.new_mesh import files_by_node, stems_of
-from topicloom.mesh.rollout.phases import Difference
 
 
 def touched_nodes(
@@ -16,7 +15,7 @@ def touched_nodes(
     """Return the nodes whose files differ, and those of them that need not restart.
 
     These come first: a link that is made anew must find its rights. Then those that accept; nodes that go
-    come last.
+    come last. (splits.py changes this order where topics would be split.)
     """
     old, new = files_by_node(before, stems_of(first)), files_by_node(after, stems_of(second))
     order = [*second.start_order, *(node for node in first.start_order if node not in second.start_order)]
@@ -33,11 +32,13 @@ def touched_nodes(
     return [*light, *(node for node in changed if node not in light)], light
 
 
-def interrupted_topics(meshes: Sequence[Mesh], told: Difference, restarted: set[str]) -> list[str]:
-    passing = {
-        topic.topic
-        for mesh in meshes
-        for topic in mesh.topics
-        if len(topic.subscribers) > 1 and restarted & set(topic.subscribers)
-    }
-    return sorted({*told.split, *told.moved, *passing})
+def interrupted_topics(meshes: Sequence[Mesh], touched: set[str]) -> list[str]:
+    """Return the topics of which a broker is touched: messages may be lost at it, or on their way by it."""
+    return sorted(
+        {
+            topic.topic
+            for mesh in meshes
+            for topic in mesh.topics
+            if len(topic.subscribers) > 1 and touched & set(topic.subscribers)
+        }
+    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from topicloom.mesh.model.mesh import Mesh, MeshLink, components_of, neighbors_by_topic
+from topicloom.mesh.model.mesh import Mesh, MeshLink
 from topicloom.mesh.rollout.change import Groups
 from topicloom.mesh.rollout.settle_early import settle_early
 from topicloom.mesh.rollout.states import loops_in
@@ -23,13 +23,11 @@ from topicloom.mesh.rollout.states import loops_in
 class Difference:
     """What a roll-out does to links and topics, by name.
 
-    `split`: topics that are in several components until the second phase is done, of those who want them
-    before and after. `moved`: topics whose clients must log in to another account.
+    `moved`: topics whose clients must log in to another account.
     """
 
     added: list[str]
     dropped: list[str]
-    split: list[str]
     moved: list[str]
 
 
@@ -157,19 +155,9 @@ def _by_unit(links: Iterable[MeshLink]) -> dict[str, list[MeshLink]]:
     return found
 
 
-def difference(old: Mesh, between: Mesh, new: Mesh) -> Difference:
-    """Say what changes from the old mesh to the new one by way of the one between."""
+def difference(old: Mesh, new: Mesh) -> Difference:
+    """Say what changes from the old mesh to the new one."""
     before, after = ({link.name for link in mesh.links} for mesh in (old, new))
-    near = neighbors_by_topic((link.dialer, link.acceptor, link.topics) for link in between.links)
-    later = {topic.topic: topic for topic in new.topics}
-    split, moved = [], []
-    for topic in between.topics:
-        if topic.topic not in later:
-            continue
-        stay = set(topic.subscribers) & set(later[topic.topic].subscribers)
-        parts = components_of(topic.subscribers, near.get(topic.topic, {}))
-        if sum(bool(stay & set(part)) for part in parts) > 1:
-            split.append(topic.topic)
-        if later[topic.topic].account != topic.account:
-            moved.append(topic.topic)
-    return Difference(sorted(after - before), sorted(before - after), sorted(split), sorted(moved))
+    later = {topic.topic: topic.account for topic in new.topics}
+    moved = [one.topic for one in old.topics if later.get(one.topic, one.account) != one.account]
+    return Difference(sorted(after - before), sorted(before - after), sorted(moved))

@@ -22,13 +22,13 @@ from topicloom.errors import InputError, MeshError
 from topicloom.mesh.model.manifest import read_mesh
 from topicloom.mesh.model.mesh import Mesh, MeshNode
 from topicloom.mesh.model.search import search
+from topicloom.mesh.rollout.mixed_states import MixedStates
 from topicloom.mesh.run.adapter import Arrival, BrokerAdapter, MeshClients, Publication
 from topicloom.mesh.run.delivery import due_arrivals
 from topicloom.mesh.run.free_ports import FreePorts
 from topicloom.mesh.run.inbox import Inbox
 from topicloom.mesh.run.processes import BrokerProcesses
 from topicloom.mesh.run.relocate import PortMap, Relocate, Relocated, bring_certificates, copy_mesh
-from topicloom.mesh.run.rollout_states import RolloutStates
 from topicloom.mesh.run.running_mesh import RunningMesh, RunSettings
 from topicloom.mesh.run.signals import SignalGuard
 
@@ -53,7 +53,8 @@ class RolloutPlan:
     """The folders from the old mesh to the new one, the nodes to restart before each but the first, and the
     topics that may be interrupted.
 
-    `reloaded` are those of the nodes that need no restart. `turn_back`: stop in the middle of the last phase,
+    `split`: topics that may be in several components at rest. `reloaded` are those of the nodes that need no
+    restart. `turn_back`: stop in the middle of the last phase,
     and return to the old mesh by the same files.
     """
 
@@ -61,6 +62,7 @@ class RolloutPlan:
     touched: tuple[tuple[str, ...], ...]
     interrupted: frozenset[str]
     moved: frozenset[str] = frozenset()
+    split: frozenset[str] = frozenset()
     turn_back: bool = False
     reloaded: tuple[tuple[str, ...], ...] = ()
 
@@ -196,7 +198,7 @@ class _Play:
         self.adapter, self.plan, self.meshes = adapter, plan, [one.mesh for one in meshes]
         self.work, self.brokers, self.settings, self.progress = work, brokers, settings, progress
         self.step = {node.name: 0 for node in self.meshes[0].nodes}
-        self.states = RolloutStates(self.meshes, plan.folders, plan.moved)
+        self.states = MixedStates(self.meshes, plan.folders, plan.moved)
         self.tally = _Tally(unplanned=[])
         self.number = 0
         self.home: dict[str, Path] = {}  # where the process of a node has its files
@@ -368,13 +370,16 @@ class _Play:
         clients = await running.connect(inbox.arrived)
         mesh = running.mesh
         sent: list[Publication] = []
+        links = await self.adapter.links_now(mesh)
         for topic in mesh.topics:
             left = set(topic.subscribers)
-            near = self.states.near(mesh, self.step, topic.topic)
+            near = self.states.near(links, self.step, topic.topic)
             for sender in topic.senders:
                 if sender in left:  # one message for each component, and from all who nobody else reaches
-                    reached = search(sender, near.__getitem__).keys()
+                    reached = set(search(sender, near.__getitem__))
                     left -= reached
+                    if topic.topic not in self.plan.split:
+                        reached |= self.states.must_hear(topic.topic, sender)
                     one = self._message(sender, topic.topic)
                     sent.append(one)
                     inbox.expect(
