@@ -54,10 +54,16 @@ def _cells(options: Options, example: str, kind: str, more: tuple[str, ...], ask
         "of them reloaded only": f"{sum(_reloaded(found) for found, _ in draws) / DRAWS:.1f}",
     }
     bound = fewest_restarted if kind == "mosquitto" else fewest_changed
-    if kind == "mosquitto" or (kind == "nats" and more):
-        old, what = read_mesh(folder), "must change" if more else "must restart"
-        for label, backups in ((what, True), (f"{what} without backups", False)):
-            least = [bound(old, after, backups=backups) for _, after in draws]
+    if kind != "zenoh":
+        old = read_mesh(folder)
+        programs = {
+            "must change": {"logins": not more},
+            "must change without backups": {"backups": False, "logins": not more},
+        }
+        if kind == "mosquitto" and not more:
+            programs["must restart"] = {}
+        for label, asked_for in programs.items():
+            least = [bound(old, after, **asked_for) for _, after in draws]
             cells[label] = f"{sum(least) / DRAWS:.1f} ({min(least)} to {max(least)})"
     return cells
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from functools import partial
+from math import inf
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from time import process_time
@@ -40,6 +41,7 @@ ROWS = {  # Figure 12: average degrees that reproduce, at every number of nodes
     "random(10)": (("random", "random=10"), 10.1),
 }
 SETTLED = {"off": 6.0, "on": 8.0}  # seconds asked for with 10,000 nodes; roots may cost a third more
+ROOTS_COST = 1.33  # processor time with roots, as a multiple of that without
 LARGE = {"off": (90.0, 2_500.0), "on": (120.0, 3_300.0)}  # 100,000 nodes: seconds, megabytes
 CRASHES = ("life=100", "crash=1", "until=300", "seconds=309", "snapshot=1", "diameters=end")
 RATE, BURST_NODES, BURST_START = 5_000, 20, 8.0
@@ -60,6 +62,9 @@ def run(options: Options) -> Iterator[Row]:
         if not options.quick:
             grown = partial(_growth_cells, seconds)
             yield attempt("growth of the time, seconds ~ V^e", f"until settled, root={root}", grown)
+    table = "what roots cost: processor time of the simulation alone until settled, best of three by turns"
+    for count in (4_000,) if options.quick else (4_000, 10_000):
+        yield attempt(table, f"V={count:,}", partial(_ratio_cells, options, count))
     table = "Figure 12: average degree and its distance from the value that reproduces; topics split"
     for name, (words, expected) in ROWS.items():
         for count in (1_000,) if options.quick else (1_000, 4_000):
@@ -137,6 +142,33 @@ def _degree_cells(options: Options, count: int, root: str, seconds: dict[int, fl
     }
 
 
+def _ratio_cells(options: Options, count: int) -> Cells:
+    path, best = str(_table(options, count)), {"off": inf, "on": inf}
+    for _ in range(3):
+        for root in best:
+            found = in_child("bench_simulate:measure_settling", path=path, root=root)
+            best[root] = min(best[root], found["seconds"])
+    return {
+        "root=off": f"{best['off']:.1f} s",
+        "with roots": f"{best['on']:.1f} s",
+        "roots : off": Figure(best["on"] / best["off"], "", ROOTS_COST),
+    }
+
+
+def measure_settling(path: str, root: str) -> dict[str, float]:
+    import topicloom
+    from topicloom.spidercast.simulator.run import simulate
+    from topicloom.spidercast.simulator.scenario import Scenario
+
+    interest = topicloom.read(path)
+    scenario = Scenario.of("spidercast", [f"root={root}", "diameters=never"], seed=1)
+    # Machine code is loaded by a small run before.
+    simulate(topicloom.Interest.from_pairs([("a", "x"), ("b", "x")]), scenario)
+    before = process_time()
+    simulate(interest, scenario)
+    return {"seconds": process_time() - before}
+
+
 def _off(measured: float, expected: float, allowed: float) -> Figure:
     return Figure(100 * abs(measured / expected - 1), f"% of {expected}", allowed)
 
@@ -189,7 +221,7 @@ def _cut_cells(options: Options, count: int, view: str, cut: int) -> Cells:
     summary, _ = _simulate(options, count, *words)
     healed = summary["healed_after"]
     return {
-        "healed after": Figure(float("inf") if healed is None else healed, "s", 5.0),
+        "healed after": Figure(inf if healed is None else healed, "s", 5.0),
         "topics split at the end": Figure(summary["topics_partitioned"], "", 0),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from benchmarks.bench_spark import FASTEST_SET, Cells, build, built, table
+from benchmarks.bench_spark import FASTEST_SET, SLOWEST, Cells, build, built, table
 from benchmarks.harness import (
     Figure,
     NotRun,
@@ -31,6 +31,8 @@ def run(options: Options) -> Iterator[Row]:
         raise NotRun("left out by --quick")
     title = "degrees beside gm-m, V=100,000 T=1,000 s=20 zipf:0.5"
     yield attempt(title, "dcbr-m on Spark : gm-m", partial(_degree_cells, options))
+    title = "the default beside the fastest `inner`, V=100,000 T=1,000 s=20 zipf:0.5"
+    yield attempt(title, f"default : {' '.join(FASTEST_SET)}", partial(_default_cells, options))
     title = f"T=10,000 s=20 zipf:0.5, {' '.join(FASTEST_SET)}"
     yield attempt(title, "`topicloom build`", partial(_million_cells, options))
     title = "figures of that overlay and its interest, on Spark"
@@ -59,6 +61,23 @@ def _read_cells(options: Options, command: str) -> Cells:
         "memory of all processes": Figure(done.megabytes, "MB", READ_MEGABYTES),
         "subscriptions": f"{found['subscriptions']:,}",
         "not known": ", ".join(found.get("unknown", {})),
+    }
+
+
+def _default_cells(options: Options) -> Cells:
+    """Everything that a user waits for counts, on both sides."""
+    interest, done = table(options, 100_000, 1_000), []
+    for name, more in (("default", ()), ("fastest", FASTEST_SET)):
+        command = build(interest, options.scratch / f"beside-{name}", "dcbr-m", "spark")
+        done.append(checked(run_command([*command, *more], adopt=True)))
+    ours, fastest = done
+    degrees = [json_of(one) for one in done]
+    return {
+        "processor time": f"{ours.processor_seconds:.0f} s : {fastest.processor_seconds:.0f} s",
+        "ratio": Figure(ours.processor_seconds / fastest.processor_seconds, "", SLOWEST),
+        "ratio by the clock": Figure(ours.seconds / fastest.seconds, "", SLOWEST),
+        "average degree": " : ".join(f"{one['degree_avg']:.2f}" for one in degrees),
+        "maximum degree": " : ".join(str(one["degree_max"]) for one in degrees),
     }
 
 

@@ -20,6 +20,9 @@ Mosquitto. What a link carries stands in the file of its dialer. With logins the
 - Where the links that are left of a topic do not join those who want it, one of these changes: somebody
   dials a new link.
 - A broker that comes gets a file, and one that goes is stopped.
+
+With logins the access lists of all who gain or lose a topic change, and of both ends of a link that must not
+carry a topic any more.
 """
 
 from __future__ import annotations
@@ -38,8 +41,10 @@ SECONDS = 60.0
 Neighbors = Mapping[str, list[tuple[str, str]]]  # of each node in one account: (the other end, who dials)
 
 
-def fewest_changed(old: Mesh, wanted: Mapping[str, set[str]], *, backups: bool = True) -> int:
-    """Return how many servers of a NATS mesh without logins must change at least; `wanted` by topic."""
+def fewest_changed(
+    old: Mesh, wanted: Mapping[str, set[str]], *, backups: bool = True, logins: bool = False
+) -> int:
+    """Return how many servers of a NATS mesh must change at least; `wanted` by topic."""
     accounts: dict[str, set[str]] = {node.name: set() for node in old.nodes}
     for topic in old.topics:
         for node in topic.subscribers:
@@ -54,11 +59,32 @@ def fewest_changed(old: Mesh, wanted: Mapping[str, set[str]], *, backups: bool =
         for choice, account in zip(choices, (*old.accounts, None), strict=True):
             for some in _changed(old, own, accounts, account, near, backups=backups):
                 rows.append(({**{number[node]: 1.0 for node in some}, choice: -1.0}, 0.0))
+    if logins:
+        rows += [({number[node]: 1.0}, 1.0) for node in rights_changed(old, wanted) if node in number]
     return _solved(rows, columns, len(number))
 
 
-def fewest_restarted(old: Mesh, wanted: Mapping[str, set[str]], *, backups: bool = True) -> int:
-    """Return how many Mosquitto brokers must dial otherwise, come or go at least; `wanted` by topic."""
+def rights_changed(old: Mesh, wanted: Mapping[str, set[str]]) -> set[str]:
+    """Return whose access lists must change where there are logins: clients have other topics there, or a
+    link that comes in may not carry one any more.
+    """
+    before = {topic.topic: set(topic.subscribers) for topic in old.topics}
+    found = set[str]().union(
+        *(before.get(one, set()) ^ wanted.get(one, set()) for one in before.keys() | wanted)
+    )
+    for link in old.links:
+        if not all({link.dialer, link.acceptor} <= wanted.get(topic, set()) for topic in link.topics):
+            found |= {link.dialer, link.acceptor}
+    return found
+
+
+def fewest_restarted(
+    old: Mesh, wanted: Mapping[str, set[str]], *, backups: bool = True, logins: bool = False
+) -> int:
+    """Return how many Mosquitto brokers must dial otherwise, come or go at least; `wanted` by topic.
+
+    With `logins` those count too whose access lists must change, by a reload.
+    """
     before, after = {node.name for node in old.nodes}, set().union(*wanted.values())
     must = before ^ after
     kept: list[tuple[str, str, list[str]]] = []
@@ -76,6 +102,8 @@ def fewest_restarted(old: Mesh, wanted: Mapping[str, set[str]], *, backups: bool
     near = neighbors_by_topic(kept)
     split = [own for topic, own in wanted.items() if len(components_of(sorted(own), near.get(topic, {}))) > 1]
     number = {node: at for at, node in enumerate(sorted(before | after))}
+    if logins:
+        must |= rights_changed(old, wanted)
     sets = [*({node} for node in must), *split]
     rows = [({number[node]: 1.0 for node in own}, 1.0) for own in sets]
     return _solved(rows, len(number), len(number)) if rows else 0
