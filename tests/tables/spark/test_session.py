@@ -145,16 +145,17 @@ def test_a_wrong_setting_is_refused_before_anything_starts(key: str) -> None:
 @pytest.mark.parametrize(
     ("master", "gigabytes", "given", "heap", "results"),
     [
-        ("local[2]", 2, {}, "1g", "512m"),
-        ("local[2]", 24, {}, "4g", "2g"),  # 2 GB for each task at a time, and no less than 4
-        ("local", 24, {}, "4g", "2g"),
-        ("local[8]", 24, {}, "12g", "2g"),  # half of the machine at most
-        ("local[20]", 256, {}, "31g", "2g"),  # longer pointers would take more than they give
-        ("local[64]", 256, {}, "128g", "2g"),
-        ("spark://h:7077", 4, {}, "2g", "1024m"),
-        ("yarn", 24, {}, "6g", "2g"),
-        ("yarn", 512, {}, "8g", "2g"),
+        ("local[2]", 2, {}, "1024m", "512m"),
+        ("local[2]", 24, {}, "3584m", "1792m"),  # so much for each task at a time, of two at least
+        ("local", 24, {}, "3584m", "1792m"),
+        ("local[8]", 24, {}, "12288m", "2048m"),  # half of the machine at most
+        ("local[20]", 256, {}, "31744m", "2048m"),  # longer pointers would take more than they give
+        ("local[64]", 256, {}, "114688m", "2048m"),
+        ("spark://h:7077", 4, {}, "2048m", "1024m"),
+        ("yarn", 24, {}, "6144m", "2048m"),
+        ("yarn", 512, {}, "8192m", "2048m"),
         ("yarn", 24, {"spark.driver.memory": "1g"}, None, "512m"),
+        ("yarn", 24, {"spark.driver.memory": "3000m"}, None, "1500m"),
     ],
 )
 def test_heaps_are_of_the_size_of_the_machine(

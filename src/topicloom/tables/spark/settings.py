@@ -52,6 +52,7 @@ OVERHEAD = (
     "spark.kubernetes.memoryOverheadFactor",  # its older name
 )
 SHUFFLE_PARTITIONS = 32  # of a local Spark: 200 million rows were too much for 8 of them and 4 GB of Java
+TASK_MEGABYTES = 1792  # of Java's heap for each task of a local Spark
 PYTHON_MEGABYTES = 1536  # of one Python worker: libraries and kernels, and a group of 50,000 nodes
 
 _MASTER = re.compile(
@@ -112,21 +113,22 @@ def _memory_conf(master: str, given: Mapping[str, str], gigabytes: int) -> dict[
     """Return sizes: what tasks need for a local Spark, a part of this machine for the driver of a cluster.
 
     What is collected must fit into the driver beside the rest. Java takes what it may before it looks for
-    garbage, so a local one may take two gigabytes for each task at a time, and at most half of the machine;
-    what does not fit is spilled. YARN and Kubernetes end an executor that takes more than was asked for, and
-    by themselves ask for too little beside Java for our Python workers.
+    garbage, so a local one may take so much for each task at a time, and at most half of the machine; what
+    does not fit is spilled. YARN and Kubernetes end an executor that takes more than was asked for, and by
+    themselves ask for too little beside Java for our Python workers.
     """
     here = is_local(master)
-    heap = min(gigabytes // 2, max(4, 2 * _tasks(master))) if here else min(8, gigabytes // 4)
-    if 31 < heap < 48:
-        heap = 31  # beyond, Java's pointers are twice as long: less fits
-    heap = max(1 if here else 2, heap)
-    conf = {"spark.driver.memory": f"{heap}g", "spark.driver.maxResultSize": "2g"}
+    if here:
+        heap = max(1 << 10, min(gigabytes << 9, TASK_MEGABYTES * max(2, _tasks(master))))
+    else:
+        heap = max(2, min(8, gigabytes // 4)) << 10
+    if 31 < heap >> 10 < 48:
+        heap = 31 << 10  # beyond, Java's pointers are twice as long: less fits
+    conf = {"spark.driver.memory": f"{heap}m"}
     if "spark.driver.memory" in given:
         del conf["spark.driver.memory"]
-        heap = size_in_bytes(given["spark.driver.memory"]) // GIGABYTE
-    if heap < 4:
-        conf["spark.driver.maxResultSize"] = f"{512 * max(heap, 1)}m"
+        heap = size_in_bytes(given["spark.driver.memory"]) >> 20
+    conf["spark.driver.maxResultSize"] = f"{min(2 << 10, max(heap, 1 << 10) // 2)}m"
     sized = (*OVERHEAD, PYTHON_MEMORY)
     if master.startswith(("yarn", "k8s")) and not any(key in given for key in sized):
         cores = given.get("spark.executor.cores", "1")
