@@ -47,7 +47,8 @@ class NodeMessages(NodeParts):
         for peer, message in unread:
             task = self._tasks[message.task]
             neighbor = task.neighbors.get(peer)
-            if neighbor is not None:
+            # What it said before a restart tells nothing of the roots that it names now.
+            if neighbor is not None and message.life >= neighbor.life:
                 if task.read(neighbor, message):
                     asked[peer] = None
                 if roots.tell(peer, message.number, message.roots, now):
