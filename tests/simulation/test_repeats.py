@@ -83,7 +83,7 @@ def test_a_core_with_as_much_put_off_as_it_may_keep_is_fed() -> None:
     def with_room(ear: Any, _: Any, beat: Beat) -> Any:
         return None if ear.unread else ear
 
-    said, ear = Repeats(Beat, lambda beat: beat.task, with_room, most_unread=1), Ear(None)
+    said, ear = Repeats(Beat, lambda beat: beat.task, with_room, most_unread=lambda beat: 1), Ear(None)
     ear.unread = []
     here, beats = seats(a=ear), [Beat(), Beat(), Beat()]
     fed = [said.note(("a",), "s", beat, 1.0, here) for beat in beats]

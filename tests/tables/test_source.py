@@ -33,3 +33,7 @@ def test_compressed_tables_count_as_what_they_hold(tmp_path: Path, name: str) ->
 
 def test_nothing_is_known_of_an_address() -> None:
     assert not are_small("s3a://bucket/table.csv")
+
+
+def test_of_a_query_nobody_knows_how_much_it_holds_and_it_is_no_path():
+    assert not are_small("table:plant.caps") and not are_small(f"sql:SELECT '{'x' * 5000}' node")

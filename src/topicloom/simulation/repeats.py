@@ -43,9 +43,14 @@ class Repeats:
     """The last heartbeat of each sender and `key`, for one class of messages."""
 
     def __init__(
-        self, kind: type, key: Callable[[Any], Any], find_ear: FindEar, most_unread: float = inf
+        self,
+        kind: type,
+        key: Callable[[Any], Any],
+        find_ear: FindEar,
+        most_unread: Callable[[Any], float] = lambda message: inf,
     ) -> None:
-        self.kind, self._key, self._find_ear, self._most = kind, key, find_ear, most_unread
+        """`most_unread` says before how many a message may be put to `unread`."""
+        self.kind, self._key, self._find_ear, self._most_unread = kind, key, find_ear, most_unread
         self._said: dict[tuple[Name, Any], _Said] = {}
         self._beginnings = 1
 
@@ -64,10 +69,10 @@ class Repeats:
             return receivers
         if said.found != self._beginnings:
             said.ears, said.found = [None] * len(receivers), self._beginnings
-        left = []
+        left, most = [], self._most_unread(message)
         for at, ear in enumerate(said.ears):
             if ear is None or (
-                ear.heartbeat is not message and (ear.unread is None or len(ear.unread) >= self._most)
+                ear.heartbeat is not message and (ear.unread is None or len(ear.unread) >= most)
             ):
                 seat = seats.get(receivers[at])
                 ear = None if seat is None else self._find_ear(seat.feeds, sender, message)

@@ -204,7 +204,7 @@ def are_small(*paths: str, parquet: int = SQUEEZED) -> bool:
     """
     size, larger = 0, dict.fromkeys(SUFFIXES, SQUEEZED) | {".parquet": parquet}
     for path in paths:
-        if is_address(path):
+        if is_address(path) or named_origin(path) is not None:
             return False
         place = Path(path).expanduser()
         if not path:

@@ -152,6 +152,9 @@ def test_cost_reads_a_query_as_it_stands(module_cli, spark, problem):
     query = f"sql:SELECT * FROM VALUES {rows} AS t(user, broker)"
     code, _, err = module_cli("content", "cost", problem, query)
     assert code == 2 and "a//b" in err and "Traceback" not in err
+    # Nor may it be too long for a path.
+    code, _, err = module_cli("content", "cost", problem, f"sql:SELECT 'u' user, '{'x' * 300}' broker")
+    assert code == 2 and "too long" not in err and "x' broker" in err
 
 
 def test_an_assignment_that_does_not_fit_exits_1(module_cli, problem, tmp_path):

@@ -58,6 +58,22 @@ def test_a_folder_under_its_temporary_name_is_never_a_phase(tmp_path):
         assert run.whole() == ["first"] and run.record("second", Rows) is None
 
 
+def test_a_phase_that_is_half_removed_is_none(tmp_path, monkeypatch):
+    """The process may be killed while phases are removed: what is left must not be taken for a table."""
+
+    def killed(folder, **_):
+        Path(folder, "table").unlink()
+        raise SystemExit
+
+    with opened(tmp_path / "out") as run:
+        run.keep("first", Rows, lambda folder: Path(folder, "table").touch() or Rows(3))
+        with monkeypatch.context() as patched:
+            patched.setattr("shutil.rmtree", killed)
+            with pytest.raises(SystemExit):
+                run.forget()
+        assert run.whole() == [] and run.record("first", Rows) is None
+
+
 @pytest.mark.parametrize("content", [b"{", b"{}", b'{"rows": "\xff"}'])
 def test_a_damaged_record_is_one_sentence(tmp_path, content):
     with opened(tmp_path / "out") as run:

@@ -163,6 +163,44 @@ def test_a_passing_failure_of_spark_keeps_what_was_finished(spark, tmp_path, cap
     assert "going on after: ingest" in capsys.readouterr().err
 
 
+def test_strict_does_not_throw_away_what_an_earlier_run_has_read(spark, tmp_path, capsys, monkeypatch):
+    from pyspark.errors import PySparkException
+
+    table, edges = tmp_path / "t.csv", tmp_path / "e.csv"
+    table.write_text("node,topic\na,x\nb,x\nc,x\n")
+    edges.write_text("u,v\na,b\nb,c\na,q\n")
+    words = ["improve", str(table), str(edges), "--engine", "spark", "--out", str(tmp_path / "out")]
+
+    def full(*_):
+        raise PySparkException("No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("topicloom.overlay.spark.improve.count_left_out", full)
+        assert execute(words) == 2
+    assert execute([*words, "--resume", "--strict"]) == 2
+    assert "e.csv holds 1 unknown nodes" in capsys.readouterr().err
+    assert execute([*words, "--resume"]) == 0
+    assert "going on after: ingest" in capsys.readouterr().err
+
+
+def test_a_failure_with_edges_of_a_frame_leaves_nothing_as_nobody_could_resume_it(
+    spark, tmp_path, capsys, monkeypatch
+):
+    from pyspark.errors import PySparkException
+
+    def full(*_):
+        raise PySparkException("No space left on device")
+
+    wants = spark.createDataFrame([("a", "x"), ("b", "x")], ["node", "topic"])
+    out = tmp_path / "out"
+    with monkeypatch.context() as patched:
+        patched.setattr("topicloom.overlay.spark.improve.polish_cap", full)
+        with pytest.raises(InputError, match="no space is left"):
+            topicloom.spark.improve(wants, [("a", "b")], out=str(out))
+    assert not out.exists() and "resume" not in capsys.readouterr().err
+    assert topicloom.spark.improve(wants, [("a", "b")], out=str(out)).summary.edges == 1
+
+
 def test_what_cannot_be_forgotten_does_not_hide_why_edges_are_refused(spark, tmp_path, capsys, monkeypatch):
     table, edges = tmp_path / "t.csv", tmp_path / "e.csv"
     table.write_text("node,topic\na,x\nb,x\nc,x\n")

@@ -106,6 +106,54 @@ def test_the_end_of_a_doubt_may_make_a_neighbor_needless() -> None:
     assert roots.moves > before
 
 
+def test_what_a_neighbor_said_before_its_restart_is_not_read_as_its_roots() -> None:
+    """Its heartbeats are put off, it restarts within one of ours, and counts its changes from 1 again."""
+    node = Node("m", "x", membership=lambda context: Knowing({"older": 0}), rng=Random(1), incarnation=50)
+    node.start(0.0)
+
+    def wait(until: float) -> None:
+        while node.next_timer() < until:
+            node.handle_timer(node.next_timer())
+
+    wait(0.55)
+    node.receive("k", Connect(G, 0, 3, 1, X, 10), 0.55)
+    wait(1.4)
+    node.receive("k", Heartbeat(G, 1, 3, 1, 10, 1, {"x": (10, "k", 0)}), 1.4)
+    node.lost("k", 1.41)
+    node.receive("k", Connect(G, 0, 3, 1, X, 60), 1.46)
+    assert node.neighbors == ("k",)
+    beat = Heartbeat(G, 1, 3, 1, 60, 1, {"x": (50, "m", 1)})
+    for now in range(2, 10):
+        wait(now)
+        node.receive("k", beat, now)
+    assert node.roots == {"x": (50, "m", 0)}, "not that of the life that ended"
+
+
+def test_the_end_of_listening_takes_time_by_the_number_of_offers() -> None:
+    compared = 0
+
+    class Counted(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+    topics = frozenset(Counted(f"t{number}") for number in range(300))
+    node = Node("m", topics, membership=lambda context: PlainView({}), rng=Random(1), incarnation=50)
+    node.start(0.0)
+    for peer in "abcd":
+        offers = dict.fromkeys(topics, (9, peer, 0))
+        node.receive(peer, Connect(G, 0, 30, 1, topics, 9, 0, offers), 0.1)  # type: ignore[arg-type]
+    compared, roots = 0, node._roots
+    assert roots is not None
+    roots.handle_timer(roots.due)
+    assert set(node.roots.values()) == {(9, "a", 1)}
+    assert compared <= 10 * 4 * len(topics)
+
+
 def test_gossip_knows_the_oldest_node_of_each_topic() -> None:
     gossip = Gossip(NodeContext("me", frozenset("xy"), 1, ProtocolSettings(), Random(1)), [])
     gossip.start(0.0)

@@ -27,10 +27,12 @@ from topicloom.spidercast.protocol.messages import (
     Have,
     Heartbeat,
     Probe,
+    RootNames,
     Shuffle,
     ShuffleReply,
     TaskId,
     TellInterest,
+    Topics,
     Want,
 )
 from topicloom.spidercast.protocol.node import Node
@@ -217,6 +219,52 @@ def test_a_node_that_begins_puts_off_a_bounded_number_of_heartbeats_and_loses_no
     assert not node.take_effects(), "no change was missed: nothing is asked"
     node._read_heartbeats(node._roots, 0.002)  # type: ignore[arg-type]
     assert node._roots is not None and node._roots._told["k"] == 200_000
+
+
+def test_heartbeats_that_are_put_off_hold_a_bounded_number_of_roots() -> None:
+    node = Node("m", "x", membership=lambda context: PlainView({}), rng=Random(1), incarnation=5)
+    node.start(0.0)
+    node.receive("k", Connect(G, 0, 3, 1, X, 9), 0.001)
+    unread = node._tasks[G].neighbors["k"].unread
+    assert unread is not None, "it begins"
+    node.take_effects()
+    sizes = [1, 30_000, 1000, 1000, 60_000, *[400] * 200, *[60] * 500, *[1] * 2000]
+    for number, size in enumerate(sizes, 1):
+        beat = Heartbeat(G, number % 50, 3, 1, 9, number, {f"t{n}": (1, "z", 1) for n in range(size)})
+        noted = ear_of(node, "k", beat) is not None
+        before = len(unread)
+        node.receive("k", beat, 0.002)
+        assert noted == (len(unread) == before + 1)
+        assert sum(len(message.roots) for _, message in unread) <= 200_000
+    assert not node.take_effects(), "no change was missed: nothing is asked"
+    node._read_heartbeats(node._roots, 0.002)  # type: ignore[arg-type]
+    assert node._roots is not None and node._roots._told["k"] == len(sizes)
+
+
+def test_a_stranger_that_has_heartbeats_read_does_not_keep_urgent_news_waiting() -> None:
+    node = Node("m", "xy", membership=lambda context: Elders(), rng=Random(1), incarnation=50)
+    node.start(0.0)
+    node.receive("k", Connect(G, 0, 3, 1, X, 9, 0, {"x": (9, "k", 0)}), 0.001)
+    while node.next_timer() < 1.0:
+        node.handle_timer(node.next_timer())
+    assert node.roots["x"] == (9, "k", 1) and node._roots is not None
+    for number in range(1, MOST_UNREAD + 1):
+        root = (9, "k", 0) if number == 1 else (70, "k", 0)
+        node.receive("k", Heartbeat(G, 1, 3, 1, 9, number, {"x": root}), 1.0)
+    assert node.roots["x"] == (9, "k", 1), "it is put off"
+    node.receive("stranger", Heartbeat(G, 1, 3, 1, 9, 1, {}), 1.0)
+    assert node.roots["x"] == (50, "m", 0)
+    assert node.next_timer() <= node._roots.urgent < 1.2
+
+
+class Elders(PlainView):
+    """Somebody with y is older, and out of reach."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def oldest(self, topics: Topics) -> RootNames:
+        return {"y": (0, "elder")} if "y" in topics else {}
 
 
 # --- what the driver tells ------------------------------------------------------------------------------

@@ -151,10 +151,13 @@ def _read_assignment(
     given: str, problem: ContentProblem, spark: SparkChoice, notice: Notice, progress: Progress
 ) -> Ints:
     """Read a plan folder or one Parquet file without Spark, any other table like any input."""
-    path = Path(given)
-    if plan_folder.is_plan(path) or (path.is_file() and path.suffix == ".parquet"):
-        return plan_folder.read_assignment(path, problem)
     source = records_source(given, "assignment", [Field("user"), Field("broker")])
+    path = Path(given)
+    # A query is no path, and may be longer than any.
+    if source.origin is None and (
+        plan_folder.is_plan(path) or (path.is_file() and path.suffix == ".parquet")
+    ):
+        return plan_folder.read_assignment(path, problem)
     check_there(source)
     table = read_all(spark.reader(source, notice=notice, progress=progress), source, progress=progress)
     return plan_folder.match_assignment(CheckedTable(given, table), problem)

@@ -125,12 +125,22 @@ def _build(
             return _run(task, run, read or raw, began - sum(before.values()), asked)
         except BaseException as error:
             refused = task.edges is not None and isinstance(error, RefusedInputError)
-            if refused and GIVEN not in run.whole():
+            if _is_vain(task, run, before, refused=refused):
                 with suppress(TopicloomError):
-                    run.forget()  # these edges are not improved, now or later
+                    run.forget()
             elif not refused and run.whole() and not isinstance(task.out, KeptBuild):
                 task.table.notice(_advice(task.out, run, error))
             raise
+
+
+def _is_vain(task: BuildTask, run: Run, before: Mapping[str, float], *, refused: bool) -> bool:
+    """Return whether nobody can go on with the phases of an improvement: edges of a query or a DataFrame may
+    be others next time; edges that were `refused` will be so again, unless `strict` came with this run."""
+    if task.edges is None:
+        return False
+    if task.edges.origin is not None:
+        return True
+    return refused and GIVEN not in run.whole() and not (before and task.table.strict)
 
 
 def _advice(out: BuildPlace, run: Run, error: BaseException) -> str:

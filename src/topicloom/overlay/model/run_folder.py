@@ -67,6 +67,8 @@ class RunFolder(Run):
 
     def forget(self) -> None:
         for name in self.whole():
+            with _write_errors(self.out):
+                (self.root / name / RECORD).unlink()  # first: without it the rest is no phase
             shutil.rmtree(self.root / name, ignore_errors=True)
 
     def finish(self, summary: BuildSummary, tables: Mapping[str, tuple[str, str]]) -> BuildSummary:

@@ -10,7 +10,7 @@ from topicloom.spidercast.protocol.event_links import EventLinks
 from topicloom.spidercast.protocol.event_store import Held
 from topicloom.spidercast.protocol.messages import EventId, Graft, NodeId, Prune, Want
 
-SHORTER = 2  # a path that is shorter by more hops is taken instead
+SHORTER = 2  # a path that is shorter by so many hops, or more, is taken instead
 
 
 class EventPaths(EventLinks):

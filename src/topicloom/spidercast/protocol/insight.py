@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from topicloom.spidercast.protocol.messages import Disconnect, Heartbeat, NodeId, Probe
 from topicloom.spidercast.protocol.node import Node
-from topicloom.spidercast.protocol.node_state import MOST_UNREAD, Neighbor
+from topicloom.spidercast.protocol.node_state import Neighbor, most_unread
 
 
 def ear_of(node: Node, peer: NodeId, message: Heartbeat) -> Neighbor | None:
@@ -16,7 +16,7 @@ def ear_of(node: Node, peer: NodeId, message: Heartbeat) -> Neighbor | None:
     known = node._tasks[message.task].neighbors.get(peer) if node._running else None
     if known is None or known.heartbeat is message:
         return known
-    return known if known.unread is not None and len(known.unread) < MOST_UNREAD else None
+    return known if known.unread is not None and len(known.unread) < most_unread(message) else None
 
 
 def is_no_news(node: Node, sender: NodeId, message: object) -> bool:

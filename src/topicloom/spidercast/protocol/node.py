@@ -17,7 +17,7 @@ from topicloom.spidercast.protocol.goals import NodeGoals
 from topicloom.spidercast.protocol.membership import Membership
 from topicloom.spidercast.protocol.messages import EventId, Message, NodeId, Root, Topic, Topics
 from topicloom.spidercast.protocol.node_messages import HANDLERS, NodeMessages
-from topicloom.spidercast.protocol.node_state import MOST_UNREAD, EventCounts, NodeContext
+from topicloom.spidercast.protocol.node_state import EventCounts, NodeContext, most_unread
 from topicloom.spidercast.protocol.settings import ProtocolSettings
 from topicloom.spidercast.protocol.signing import EventKeys
 from topicloom.wire.core import Close, Send
@@ -74,7 +74,7 @@ class Node(NodeMessages):
             known = self._tasks[message.task].neighbors.get(peer)
             if known is not None and known.heartbeat is message:  # and nearly always the same as before
                 known.heard = now
-            elif known is not None and known.unread is not None and len(known.unread) < MOST_UNREAD:
+            elif known is not None and known.unread is not None and len(known.unread) < most_unread(message):
                 known.heard, known.heartbeat = now, message
                 known.unread.append((peer, message))
             else:

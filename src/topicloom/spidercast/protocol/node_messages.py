@@ -10,7 +10,7 @@ from topicloom.spidercast.protocol import messages as msg
 from topicloom.spidercast.protocol.maintenance import MaintenanceTask
 from topicloom.spidercast.protocol.messages import EventMessage, NodeId, TaskId, Topics
 from topicloom.spidercast.protocol.node_parts import NodeParts
-from topicloom.spidercast.protocol.node_state import MOST_UNREAD
+from topicloom.spidercast.protocol.node_state import most_unread
 from topicloom.spidercast.protocol.roots import NO_ROOTS, TopicRoots
 from topicloom.wire.messages import Unknown
 
@@ -22,12 +22,13 @@ class NodeMessages(NodeParts):
 
     def _on_heartbeat(self, peer: NodeId, message: msg.Heartbeat, now: float) -> None:
         """Handle one that is not the same as before; those that were put off, if many, first."""
-        if self._roots is not None and len(self._context.unread or ()) >= MOST_UNREAD:
+        unread = self._context.unread
+        if self._roots is not None and unread and len(unread) >= most_unread(message):
             self._read_heartbeats(self._roots, now)
         task = self._tasks[message.task]
         ask = task.on_heartbeat(peer, message, now)
-        if self._roots is not None and peer in task.neighbors:
-            if self._roots.tell(peer, message.number, message.roots, now):
+        if self._roots is not None:
+            if peer in task.neighbors and self._roots.tell(peer, message.number, message.roots, now):
                 ask = True
                 task.neighbors[peer].heartbeat = None  # as often as it is said: an answer may be lost
             if self._roots.urgent < inf:
@@ -47,7 +48,8 @@ class NodeMessages(NodeParts):
         for peer, message in unread:
             task = self._tasks[message.task]
             neighbor = task.neighbors.get(peer)
-            if neighbor is not None:
+            # What it said before a restart tells nothing of the roots that it names now.
+            if neighbor is not None and message.life >= neighbor.life:
                 if task.read(neighbor, message):
                     asked[peer] = None
                 if roots.tell(peer, message.number, message.roots, now):

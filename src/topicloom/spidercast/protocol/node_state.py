@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_SUSPECTS = 16
 MOST_UNREAD = 1024  # heartbeats that are put off at the same time
+MOST_UNREAD_ROOTS = 1 << 15  # of roots that they may have in all, were all as large as the one that comes
 MAX_REDIRECTS = 32  # nodes named by others that are remembered; the oldest go first
 MAX_NAMED = 4  # of these, named by one and the same node
 
@@ -110,6 +111,13 @@ class Neighbor:
         self.would_part = 0  # it sent DISCONNECT and we needed it: 1, and more for each heartbeat since
         self.heartbeat: Heartbeat | None = None
         self.unread = unread  # where its heartbeats are put while they are put off; None: they are read
+
+
+def most_unread(message: Heartbeat) -> int:
+    """Return how many heartbeats there may be already for this one to be put off too: few, if it has many
+    roots. Beginners put off what anybody tells them, and a message may have 65,536 roots."""
+    roots = len(message.roots)
+    return MOST_UNREAD if roots * MOST_UNREAD <= MOST_UNREAD_ROOTS else MOST_UNREAD_ROOTS // roots
 
 
 class Requests:

@@ -176,12 +176,12 @@ class TopicRoots(RootParents):
         """Begin to follow roots; believe again in those whose doubt is over."""
         if now < self.due:
             return
-        over = [topic for topic, doubt in self._doubts.items() if doubt.until <= now]
+        over = dict.fromkeys(topic for topic, doubt in self._doubts.items() if doubt.until <= now)
         for topic in over:
             del self._doubts[topic]
         if self._ready > -inf:
             self._ready = -inf
-            over = [*self.table]  # all name this node so far
+            over = dict.fromkeys(self.table)  # all name this node so far
             self._expected, self._lasting = self.oldest(self._context.interest), None
             # Who links from now on is not told these: they must be told if they stay after all.
             self._changed |= {topic: None for topic in self.table if self._is_passing(topic)}

@@ -22,7 +22,7 @@ from topicloom.spidercast.protocol.messages import (
     Want,
 )
 from topicloom.spidercast.protocol.node import Node
-from topicloom.spidercast.protocol.node_state import MOST_UNREAD, Neighbor
+from topicloom.spidercast.protocol.node_state import Neighbor, most_unread
 from topicloom.spidercast.simulator.connections import Connections
 from topicloom.wire.core import Close, Deliver, Effect, LinkDown, LinkUp, Send
 
@@ -101,7 +101,7 @@ class World(Loop[Node]):
     """Nodes by number, and what they have done so far."""
 
     def __init__(self, links: Links, *, reset: bool = False) -> None:
-        super().__init__(links, self._carry_out_of, Repeats(Heartbeat, _task_of, _ear_of, MOST_UNREAD))
+        super().__init__(links, self._carry_out_of, Repeats(Heartbeat, _task_of, _ear_of, most_unread))
         self.counters = Counters()
         self.connections = Connections(self, links.delay, reset=reset)
         self._watches = reset or links.shape is not None  # whether connections matter for what is sent
