@@ -21,6 +21,7 @@ from topicloom.overlay.kernels.overlay_trees import (
     place_edge,
     smaller_side,
 )
+from topicloom.overlay.kernels.shared_topics import Likes
 from topicloom.overlay.model.interest import Interest
 
 MOST_REMOVED = 7  # edges in one move: the numbers of the components have three bits
@@ -39,7 +40,7 @@ class Removal(NamedTuple):
     word_at: Ints  # word of topic bits -> its position among those in use, -1 if not
     words: Ints  # position -> word of topic bits
     broken: Words  # position -> the broken topics of that word
-    records: Ints  # record x (topic, the edge that carried it, its two slots)
+    records: Ints  # record x (topic, the edge that carried it, its two slots, number of what it cut off)
     walked_ptr: Ints  # record -> start of the nodes that came off
     walked: Ints
     stamp: Longs  # node -> last walk that met it
@@ -49,6 +50,7 @@ class Removal(NamedTuple):
     apart_at: Ints  # node -> its position there, -1 if none
     planes: Words  # plane x position x word position
     off: Ints  # position -> broken topics that the node is off in
+    order: Ints  # the positions of those below their caps, those that are off in most topics first
     bound: Ints  # position -> no node that is not apart joins more of them with it
     mask: Words  # scratch: the broken topics that one node is off in
     rarest: Ints  # the same as a list
@@ -56,6 +58,9 @@ class Removal(NamedTuple):
     price_ptr: Longs  # node -> its pairs that do not cost 1
     price_other: Ints  # ascending within a node
     price: Floats  # infinite: no edge allowed
+    like_ptr: Longs  # node -> the others that share topics with it; no entries: not listed
+    like: Ints  # those that share most first
+    like_shared: Ints  # how many topics they share
 
 
 RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS = range(8)  # places in `Removal.counts`
@@ -83,7 +88,7 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
         word_at=np.full((n_topics + 63) // 64, -1, np.int32),
         words=ints(words),
         broken=np.zeros(words, np.uint64),
-        records=ints(records, 4),
+        records=ints(records, 5),
         walked_ptr=ints(records + 1),
         walked=ints(apart + 2 * largest_topic),
         stamp=np.zeros(n_nodes, np.int64),
@@ -93,6 +98,7 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
         apart_at=np.full(n_nodes, -1, np.int32),
         planes=np.zeros((PLANES, apart, words), np.uint64),
         off=ints(apart),
+        order=ints(apart),
         bound=ints(apart),
         mask=np.zeros(words, np.uint64),
         rarest=ints(most_broken),
@@ -100,7 +106,15 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
         price_ptr=prices[0],
         price_other=prices[1],
         price=prices[2],
+        like_ptr=np.zeros(1, np.int64),
+        like=ints(0),
+        like_shared=ints(0),
     )
+
+
+def with_likes(removal: Removal, likes: Likes) -> Removal:
+    """Return the same scratch with lists of who shares topics with whom: repair then looks at fewer nodes."""
+    return removal._replace(like_ptr=likes[0], like=likes[1], like_shared=likes[2])
 
 
 @bare

@@ -53,6 +53,7 @@ def number_parts(removal: Removal) -> bool:
                 counts[WORDS] += 1
             broken[word_at[topic >> 6]] |= one << np.uint64(topic & 63)
         topic_open[topic] += 1
+        removal.records[record, 4] = topic_open[topic]
     for record in range(counts[RECORDS]):
         for i in range(removal.walked_ptr[record], removal.walked_ptr[record + 1]):
             node = removal.walked[i]
@@ -68,9 +69,7 @@ def number_parts(removal: Removal) -> bool:
     # Numbers are given in the order of the records: a later break cuts a side off an earlier one.
     for record in range(counts[RECORDS]):
         topic = removal.records[record, 0]
-        number = 1
-        for earlier in range(record):
-            number += removal.records[earlier, 0] == topic
+        number = removal.records[record, 4]
         at, flag = word_at[topic >> 6], one << np.uint64(topic & 63)
         for i in range(removal.walked_ptr[record], removal.walked_ptr[record + 1]):
             _set_number(planes, apart_at[removal.walked[i]], at, flag, number)
@@ -132,6 +131,31 @@ def _better(
 
 
 @bare
+def _best_of_likes(trees: OverlayTrees, removal: Removal, cap: Ints, best: Any, i: int, banned: Any) -> Any:
+    """Do what `_best_outside` does, with lists of all nodes that share topics, those that share most first.
+
+    Nodes that are full stay so while a move goes on, so the bound need not count them.
+    """
+    bits, degree, words, mask, apart_at = trees.bits, trees.degree, removal.words, removal.mask, removal.apart_at
+    like, like_shared, n_words, a = removal.like, removal.like_shared, removal.counts[WORDS], np.int64(removal.apart[i])
+    most, before = np.int64(0), best[0]
+    for place in range(removal.like_ptr[a], removal.like_ptr[a + 1]):
+        if like_shared[place] < best[0]:
+            break
+        b = np.int64(like[place])
+        if degree[b] >= cap[b]:
+            continue
+        joined = np.int64(0)
+        for k in range(n_words):
+            joined += ones(bits[b, words[k]] & mask[k])
+        if joined >= best[0] and apart_at[b] < 0:
+            most = max(most, joined)
+            best = _better(trees, removal, cap, best, a, b, joined, banned)
+    removal.bound[i] = max(most, before - 1)
+    return best
+
+
+@bare
 def _best_outside(trees: OverlayTrees, removal: Removal, cap: Ints, best: Any, i: int, banned: Any) -> Any:
     """Compare the pairs of the i-th node apart with those that are not.
 
@@ -143,6 +167,8 @@ def _best_outside(trees: OverlayTrees, removal: Removal, cap: Ints, best: Any, i
     rarest, n_words, a = removal.rarest, removal.counts[WORDS], np.int64(removal.apart[i])
     for k in range(n_words):
         mask[k] = planes[0, i, k] | planes[1, i, k] | planes[2, i, k]
+    if len(removal.like) > 0:
+        return _best_of_likes(trees, removal, cap, best, i, banned)
     lists, looks = _rarest_first(topic_ptr, words, mask, n_words, rarest), np.int64(0)
     for t in range(lists - best[0] + 1):
         looks += topic_ptr[rarest[t] + 1] - topic_ptr[rarest[t]]
@@ -176,32 +202,47 @@ def _best_pair(
     only fall, so what a node could join at most when it was last looked at still bounds it.
     """
     bits, degree, apart, words = trees.bits, trees.degree, removal.apart, removal.words
-    planes, off, bound = removal.planes, removal.off, removal.bound
+    planes, off, bound, order = removal.planes, removal.off, removal.bound, removal.order
     n_words, n_apart = removal.counts[WORDS], removal.counts[APART]
     banned = (banned_u, banned_v)
     best = (np.int64(least), np.int64(-1), np.int64(-1), np.int64(0), np.inf, np.int64(0))
-    first = 0
     most_off = 0
     for row in range(n_apart):
         number = 0
         for k in range(n_words):
             number += ones(planes[0, row, k] | planes[1, row, k] | planes[2, row, k])
         off[row], bound[row] = number, min(bound[row], number)
-        most_off = max(most_off, number)
-        if bound[row] > bound[first]:
+        if degree[apart[row]] < cap[apart[row]]:
+            most_off = max(most_off, number)
+    first, n_open = -1, 0
+    for row in range(n_apart):
+        if off[row] + most_off < least or degree[apart[row]] >= cap[apart[row]]:
+            continue
+        if first < 0 or bound[row] > bound[first]:
             first = row
-    for turn in range(n_apart):  # the one that may join the most comes first: many others then cannot
-        i = np.int64(first if turn == 0 else (turn - 1 if turn <= first else turn))
+        # Those that are off in the most topics come first, so that most pairs are not even looked at.
+        at = n_open
+        while at > 0 and off[order[at - 1]] < off[row]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = row
+        n_open += 1
+    for turn in range(-1, n_open):  # the one that may join the most comes first: many others then cannot
+        if first < 0:
+            break
+        i = np.int64(first if turn < 0 else order[turn])
+        if (turn >= 0 and i == first) or bound[i] < best[0]:
+            continue
+        best = _best_outside(trees, removal, cap, best, i, banned)
+    for turn in range(n_open - 1):
+        i = np.int64(order[turn])
+        if off[i] + off[order[turn + 1]] < best[0]:
+            break
         a = np.int64(apart[i])
-        if degree[a] >= cap[a]:
-            continue
-        if bound[i] >= best[0]:
-            best = _best_outside(trees, removal, cap, best, i, banned)
-        if off[i] + most_off < best[0]:
-            continue
-        for j in range(i + 1, n_apart):
+        for place in range(turn + 1, n_open):
+            j = np.int64(order[place])
             if off[i] + off[j] < best[0]:
-                continue
+                break
             b, joined = np.int64(apart[j]), np.int64(0)
             for k in range(n_words):
                 differ = planes[0, i, k] ^ planes[0, j, k]
