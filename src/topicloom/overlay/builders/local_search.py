@@ -18,7 +18,7 @@ from topicloom.base.seeds import generator
 from topicloom.overlay.builders.constrained import ConstrainedTask, Edges
 from topicloom.overlay.builders.degree_caps import DegreeCaps
 from topicloom.overlay.kernels.edge_lists import N_EDGES
-from topicloom.overlay.kernels.edge_removal import MOST_REMOVED, new_removal, with_likes
+from topicloom.overlay.kernels.edge_removal import MOST_REMOVED, new_removal
 from topicloom.overlay.kernels.moves import (
     BY_COST,
     BY_NUMBER,
@@ -36,11 +36,9 @@ from topicloom.overlay.kernels.overlay_trees import (
     copy_overlay,
     new_overlay_trees,
 )
-from topicloom.overlay.kernels.shared_topics import likes_of
 from topicloom.overlay.model.constraints import Constraints
 
 LEAST_EDGES, ROUND_SHARE = 256, 16  # from so many edges on two searches share the work, in rounds of a share
-MOST_LISTED = 3_000  # nodes; beyond, lists of who shares topics with whom take hundreds of megabytes
 SLICE = 500  # moves, edges or nodes per call of a kernel
 ROUNDS = 8  # of relief
 ATTEMPTS, MOST_ATTEMPTS = 12, 200  # at relieving one node in one round: more when few are left
@@ -79,7 +77,6 @@ class LocalSearch:
         numbers = (int(generator(seed, name).integers(2**63)) for name in ("local-search", "second-search"))
         self._removal, self._second_removal = (new_removal(interest, number, prices) for number in numbers)
         self._second: OverlayTrees | None = None
-        self._listed = interest.n_nodes > MOST_LISTED
         self._threads = task.threads or default_threads()
         priced = len(constraints.priced) > 0
         self._aim = (BY_COST if task.costs == "weight" else THEN_COST) if priced else BY_NUMBER
@@ -152,7 +149,6 @@ class LocalSearch:
 
     def improve(self, cap: int, moves: int) -> None:
         """Make so many moves that save edges or shift them."""
-        self._list_likes()
         caps, tables = self.caps(cap), (self._trees, self._removal)
         if self.n_edges >= LEAST_EDGES:
             self._improve_twice(caps, moves)
@@ -160,14 +156,6 @@ class LocalSearch:
         for start in range(0, moves, SLICE):
             check_stop(self._progress)
             destroy_and_repair(*tables, caps, self._aim, min(SLICE, moves - start))
-
-    def _list_likes(self) -> None:
-        """List once who shares topics with whom: that takes longer than a few moves."""
-        if not self._listed:
-            likes = likes_of(self._trees.bits)
-            self._removal = with_likes(self._removal, likes)
-            self._second_removal = with_likes(self._second_removal, likes)
-            self._listed = True
 
     def _improve_twice(self, caps: Ints, moves: int) -> None:
         """Let two searches make half of the moves each, side by side if there are two threads.

@@ -21,11 +21,11 @@ from topicloom.overlay.kernels.overlay_trees import (
     place_edge,
     smaller_side,
 )
-from topicloom.overlay.kernels.shared_topics import Likes
 from topicloom.overlay.model.interest import Interest
 
 MOST_REMOVED = 7  # edges in one move: the numbers of the components have three bits
 PLANES = 3
+ALIKE_SETS = 1.5  # nodes are alike where none wants more than this times the average number of topics
 MOST_APART = 4096  # nodes that a move may cut off
 
 
@@ -58,12 +58,9 @@ class Removal(NamedTuple):
     price_ptr: Longs  # node -> its pairs that do not cost 1
     price_other: Ints  # ascending within a node
     price: Floats  # infinite: no edge allowed
-    like_ptr: Longs  # node -> the others that share topics with it; no entries: not listed
-    like: Ints  # those that share most first
-    like_shared: Ints  # how many topics they share
 
 
-RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS = range(8)  # places in `Removal.counts`
+RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS, ALIKE = range(9)  # places in `Removal.counts`
 
 
 def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats]) -> Removal:
@@ -79,8 +76,10 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
     def ints(*shape: int) -> Ints:
         return np.zeros(shape, np.int32)
 
+    counts = np.zeros(9, np.int64)
+    counts[ALIKE] = largest_set * n_nodes <= ALIKE_SETS * interest.n_subscriptions
     return Removal(
-        counts=np.zeros(8, np.int64),
+        counts=counts,
         removed=ints(MOST_REMOVED + 1),
         added=ints(4 * MOST_REMOVED),
         topic_open=ints(n_topics),
@@ -106,15 +105,7 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
         price_ptr=prices[0],
         price_other=prices[1],
         price=prices[2],
-        like_ptr=np.zeros(1, np.int64),
-        like=ints(0),
-        like_shared=ints(0),
     )
-
-
-def with_likes(removal: Removal, likes: Likes) -> Removal:
-    """Return the same scratch with lists of who shares topics with whom: repair then looks at fewer nodes."""
-    return removal._replace(like_ptr=likes[0], like=likes[1], like_shared=likes[2])
 
 
 @bare

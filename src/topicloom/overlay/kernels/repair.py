@@ -20,8 +20,19 @@ from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import bare
 from topicloom.base.kernels.random import draw
 from topicloom.base.kernels.search import first_at_least
-from topicloom.overlay.kernels.edge_removal import ADDED, APART, PLANES, RECORDS, TOPICS, WORDS, Removal
+from topicloom.overlay.kernels.edge_removal import (
+    ADDED,
+    ALIKE,
+    APART,
+    PLANES,
+    RECORDS,
+    TOPICS,
+    WORDS,
+    Removal,
+)
 from topicloom.overlay.kernels.overlay_trees import OverlayTrees, add_edge, add_tree_edge, find_slot
+
+LIKENESS = 1 << 32  # more than any degrees
 
 
 @bare
@@ -104,10 +115,23 @@ def pair_price(price_ptr: Longs, price_other: Ints, price: Floats, a: int, b: in
 
 
 @bare
+def shared_by(trees: OverlayTrees, a: int, b: int) -> int:
+    """Return how many topics both want."""
+    shared = 0
+    for word in range(trees.bits.shape[1]):
+        shared += ones(trees.bits[a, word] & trees.bits[b, word])
+    return shared
+
+
+@bare
 def _better(
     trees: OverlayTrees, removal: Removal, cap: Ints, best: Any, a: int, b: int, joined: int, banned: Any
 ) -> Any:
-    """Compare one pair with the best so far: (contribution, a, b, ties, price, degrees)."""
+    """Compare one pair with the best so far: (contribution, a, b, ties, price, degrees).
+
+    Where nodes are alike, equal pairs are judged by all topics they share before their degrees: what the
+    edge does not join now it can carry later. Where some want many more, these would be filled up with edges.
+    """
     most, best_a, best_b, ties, best_price, best_degree = best
     if (
         trees.degree[b] >= cap[b]
@@ -119,6 +143,8 @@ def _better(
     if cost == np.inf:
         return best
     degrees = np.int64(trees.degree[a] + trees.degree[b])
+    if removal.counts[ALIKE]:
+        degrees -= LIKENESS * shared_by(trees, a, b)
     if joined == most and best_a >= 0:
         if cost > best_price or (cost == best_price and degrees > best_degree):
             return best
@@ -128,31 +154,6 @@ def _better(
                 return most, best_a, best_b, ties, best_price, best_degree
             return most, a, b, ties, best_price, best_degree
     return joined, a, b, np.int64(1), cost, degrees
-
-
-@bare
-def _best_of_likes(trees: OverlayTrees, removal: Removal, cap: Ints, best: Any, i: int, banned: Any) -> Any:
-    """Do what `_best_outside` does, with lists of all nodes that share topics, those that share most first.
-
-    Nodes that are full stay so while a move goes on, so the bound need not count them.
-    """
-    bits, degree, words, mask, apart_at = trees.bits, trees.degree, removal.words, removal.mask, removal.apart_at
-    like, like_shared, n_words, a = removal.like, removal.like_shared, removal.counts[WORDS], np.int64(removal.apart[i])
-    most, before = np.int64(0), best[0]
-    for place in range(removal.like_ptr[a], removal.like_ptr[a + 1]):
-        if like_shared[place] < best[0]:
-            break
-        b = np.int64(like[place])
-        if degree[b] >= cap[b]:
-            continue
-        joined = np.int64(0)
-        for k in range(n_words):
-            joined += ones(bits[b, words[k]] & mask[k])
-        if joined >= best[0] and apart_at[b] < 0:
-            most = max(most, joined)
-            best = _better(trees, removal, cap, best, a, b, joined, banned)
-    removal.bound[i] = max(most, before - 1)
-    return best
 
 
 @bare
@@ -167,8 +168,6 @@ def _best_outside(trees: OverlayTrees, removal: Removal, cap: Ints, best: Any, i
     rarest, n_words, a = removal.rarest, removal.counts[WORDS], np.int64(removal.apart[i])
     for k in range(n_words):
         mask[k] = planes[0, i, k] | planes[1, i, k] | planes[2, i, k]
-    if len(removal.like) > 0:
-        return _best_of_likes(trees, removal, cap, best, i, banned)
     lists, looks = _rarest_first(topic_ptr, words, mask, n_words, rarest), np.int64(0)
     for t in range(lists - best[0] + 1):
         looks += topic_ptr[rarest[t] + 1] - topic_ptr[rarest[t]]
@@ -182,6 +181,8 @@ def _best_outside(trees: OverlayTrees, removal: Removal, cap: Ints, best: Any, i
             start, stop = topic_ptr[rarest[t]], topic_ptr[rarest[t] + 1]
         for place in range(start, stop):
             b = np.int64(place) if everybody else np.int64(topic_nodes[place])
+            if degree[b] >= cap[b]:
+                continue  # and it stays full while the move goes on, so the bound need not count it
             joined = np.int64(0)
             for k in range(n_words):
                 joined += ones(bits[b, words[k]] & mask[k])
@@ -198,8 +199,9 @@ def _best_pair(
 ) -> Any:
     """Return the pair of nodes below their caps with the largest contribution, `least` or more.
 
-    Ties go to the cheapest pair, then to the lowest degrees, then by lot. While a move goes on contributions
-    only fall, so what a node could join at most when it was last looked at still bounds it.
+    Ties go to the cheapest pair, where nodes are alike to the one that shares most topics, then to the lowest
+    degrees, then by lot. While a move goes on contributions only fall, so what a node could join at most when
+    it was last looked at still bounds it.
     """
     bits, degree, apart, words = trees.bits, trees.degree, removal.apart, removal.words
     planes, off, bound, order = removal.planes, removal.off, removal.bound, removal.order
@@ -227,9 +229,8 @@ def _best_pair(
             at -= 1
         order[at] = row
         n_open += 1
-    for turn in range(-1, n_open):  # the one that may join the most comes first: many others then cannot
-        if first < 0:
-            break
+    for turn in range(-1 if n_open else 0, n_open):
+        # The one that may join the most comes first: many others then cannot.
         i = np.int64(first if turn < 0 else order[turn])
         if (turn >= 0 and i == first) or bound[i] < best[0]:
             continue

@@ -83,8 +83,6 @@ def top_intersections(nodes: Ints, d: int, lists: Lists, shares: Floats, shared:
             shared[i] += both / d
 
 
-Likes = tuple[Longs, Ints, Ints]
-
 BLOCK = 256  # nodes compared at a time: their words stay in the cache
 
 
@@ -113,35 +111,3 @@ def largest_overlaps(start: int, stop: int, words: Words, largest: Longs) -> Non
                 most = max(most, shared)
                 largest[v] = max(largest[v], shared)
             largest[u] = most
-
-
-@kernel
-def likes_of(words: Words) -> tuple[Longs, Ints, Ints]:
-    """List for each node all others that share topics with it, those that share most first, and how many.
-
-    Gives pointers, nodes and numbers of topics. It takes eight bytes for each such pair, twice.
-    """
-    n_nodes, n_words = words.shape
-    shared = np.zeros(n_nodes, np.int64)
-    ptr = np.zeros(n_nodes + 1, np.int64)
-    for count in range(2):
-        like = np.empty(ptr[n_nodes], np.int32)
-        like_shared = np.empty(ptr[n_nodes], np.int32)
-        for u in range(n_nodes):
-            start = np.zeros(64 * n_words + 2, np.int64)  # shared topics, falling -> first place
-            for v in range(n_nodes):
-                both = 0
-                for word in range(n_words):
-                    both += ones(words[u, word] & words[v, word])
-                shared[v] = 0 if u == v else both
-                start[64 * n_words - shared[v] + 1] += 1
-            if count == 0:
-                ptr[u + 1] = ptr[u] + n_nodes - start[64 * n_words + 1]
-                continue
-            start = np.cumsum(start)
-            for v in range(n_nodes):
-                if shared[v] > 0:
-                    place = ptr[u] + start[64 * n_words - shared[v]]
-                    start[64 * n_words - shared[v]] += 1
-                    like[place], like_shared[place] = v, shared[v]
-    return ptr, like, like_shared
