@@ -41,6 +41,16 @@ def drawn_caps(draw, case):
     return caps
 
 
+def shared(interest, a, b):
+    return set(interest.topics_of(a).tolist()) & set(interest.topics_of(b).tolist())
+
+
+def alike(interest):
+    """Does no node want more than one and a half times the average number of topics?"""
+    sizes = [len(interest.topics_of(node)) for node in range(interest.n_nodes)]
+    return 2 * max(sizes) * len(sizes) <= 3 * sum(sizes)
+
+
 def pairs_added(trees, removal):
     added = removal.added[: removal.counts[ADDED]].tolist()
     return [ordered(int(trees.edge_u[edge]), int(trees.edge_v[edge])) for edge in added]
@@ -72,6 +82,10 @@ def test_every_edge_joins_the_most_that_was_allowed_and_nothing_is_given_up_earl
         equal = [pair for pair in allowed if allowed[pair] == allowed[added[0]]]
         cheapest = min(case.costs.get(pair, 1.0) for pair in equal)
         assert case.costs.get(added[0], 1.0) == cheapest, "costs do not break the tie"
+        if alike(interest):
+            cheap = [pair for pair in equal if case.costs.get(pair, 1.0) == cheapest]
+            most = max(len(shared(interest, *pair)) for pair in cheap)
+            assert len(shared(interest, *added[0])) == most, "shared topics do not break the tie"
     if done:
         keep(trees, removal)
         assert is_connected(interest, edge_set(trees))
@@ -93,6 +107,23 @@ def test_an_edge_between_two_nodes_that_are_both_off_is_found():
         assert pairs_added(trees, removal) == [(0, 2)]
         keep(trees, removal)
         check_overlay_trees(trees, interest)
+
+
+@pytest.mark.parametrize(("large", "expected"), [("", (0, 3)), ("123456", (0, 1))])
+def test_where_nodes_are_alike_equal_pairs_are_judged_by_all_they_share(large, expected):
+    """a came off in x: c has the fewer edges, d shares y too. With a node of many topics edges decide."""
+    topics = {"a": "xyz", "b": "x" if large else "xvw", "c": "xst", "d": "xyu", "e": "yzu" + large}
+    topics |= {"c": "xs", "b": "xv"} if large else {}
+    interest = Interest.from_pairs([(node, topic) for node, wanted in topics.items() for topic in wanted])
+    edges = [(0, 2), (1, 2), (2, 3), (0, 4), (3, 4)]
+    trees, removal = laid(interest, edges), scratch(interest)
+    list_removed(trees, removal, [(0, 2)])
+    assert remove_edges(trees, removal)
+    assert repair(trees, removal, trees.degree + 2, 1, 0, 2)
+    assert alike(interest) == (not large)
+    assert pairs_added(trees, removal) == [expected]
+    keep(trees, removal)
+    check_overlay_trees(trees, interest)
 
 
 def test_prices_are_found_in_both_directions():

@@ -52,7 +52,8 @@ PATIENCE = 5  # rounds that a lower cap is tried for, and then not tried for
 PATIENT_ROUNDS = 3  # of relief in each of them: no edge more than before
 FULL_WORK_NODES, NO_WORK_NODES = 2_000, 20_000
 FULL_WORK = 20.0  # within a bound on hops
-FREE_WORK, WORK_PER_NODE = 300.0, 3.0  # without one moves are cheaper: so many per edge, fewer for few nodes
+FREE_WORK, WORK_PER_NODE = 400.0, 3.0  # without one moves are cheaper: so many per edge, fewer for few nodes
+MANY_TOPICS, MORE_WORK = 50.0, 1.5  # where nodes want fewer topics moves are quick: up to so many times more
 FEW_NODES = 1_000  # from here on fewer again
 AT_A_TIME, MOST_AT_A_TIME = 4, 10_000  # moves per edge and in all in a round, where only time ends it
 
@@ -67,16 +68,24 @@ def default_work(n_nodes: int) -> float:
     return round(FULL_WORK * min(max(share, 0.0), 1.0), 2)  # logarithms differ in their last bits
 
 
-def free_work(n_nodes: int) -> float:
-    """Return the moves per edge without a bound on hops: most at 100 to 1,000 nodes, fewer elsewhere.
+def free_work(n_nodes: int, topics_per_node: float = MANY_TOPICS) -> float:
+    """Return the moves per edge without a bound on hops: most at 200 to 1,000 nodes that want few topics.
 
     >>> free_work(20), free_work(100), free_work(1000), free_work(2000), free_work(20_000)
-    (60.0, 300.0, 300.0, 150.0, 0.0)
+    (60.0, 300.0, 400.0, 200.0, 0.0)
+    >>> free_work(1000, 40), free_work(1000, 10), free_work(2000, 10)
+    (500.0, 600.0, 300.0)
     """
-    work = min(FREE_WORK, WORK_PER_NODE * n_nodes)
+    quick = min(max(MANY_TOPICS / max(topics_per_node, 1.0), 1.0), MORE_WORK)
+    work = min(FREE_WORK * quick, WORK_PER_NODE * n_nodes)
     if n_nodes > FEW_NODES:
         work *= FEW_NODES / min(n_nodes, FULL_WORK_NODES) * default_work(n_nodes) / FULL_WORK
     return round(work, 2)
+
+
+def own_work(n_nodes: int, n_subscriptions: int, *, free: bool) -> float:
+    """Return the moves per edge of `work=auto`, `free` of a bound on hops or within one."""
+    return free_work(n_nodes, n_subscriptions / max(n_nodes, 1)) if free else default_work(n_nodes)
 
 
 def build_balanced(
@@ -119,8 +128,8 @@ def build_balanced(
     2
     """
     bound = asked_hops(interest, max_hops)
-    own = free_work if bound is None else default_work
-    moves = own(interest.n_nodes) if work == "auto" else float(work)
+    own = own_work(interest.n_nodes, interest.n_subscriptions, free=bound is None)
+    moves = own if work == "auto" else float(work)
     watch = Stopwatch(progress)
     limit = TimeLimit(time_limit, progress)
     task = ConstrainedTask.of(interest, constraints, start, costs, threads, twins)

@@ -14,7 +14,7 @@ import numpy as np
 
 from topicloom.base.arrays import Longs
 from topicloom.base.machine_speed import known_speed
-from topicloom.overlay.builders.balanced import default_work, free_work
+from topicloom.overlay.builders.balanced import own_work
 from topicloom.overlay.builders.best_of_small import BOTH
 from topicloom.overlay.builders.gm import build_gm
 from topicloom.overlay.builders.hop_balance import MOST_MOVES
@@ -101,8 +101,7 @@ def expected_seconds(
         edges = int((subscriptions - np.count_nonzero(sizes)) / joins)
     greedy = PER_ENTRY * entries / math.sqrt(max(subscriptions / nodes / USUAL_SIZE, 1.0))
     free = max_hops == "none"
-    own = free_work if free else default_work
-    moves_per_edge = own(nodes) if work == "auto" else float(work)
+    moves_per_edge = own_work(nodes, subscriptions, free=free) if work == "auto" else float(work)
     per_move, per_topic = (FREE_MOVE, FREE_TOPIC) if free else (PER_MOVE, PER_TOPIC)
     walks = per_topic * subscriptions * math.pow(entries / subscriptions, GROWTH)
     return greedy + PER_SUBSCRIPTION * subscriptions + moves_per_edge * (per_move * edges + walks)
@@ -148,7 +147,7 @@ def told_work(
         return f"it takes {told} on this machine"
     if time_limit:
         return f"work=auto: as many moves as {time_limit:g} s allow"
-    moves = (free_work if max_hops == "none" else default_work)(interest.n_nodes)
+    moves = own_work(interest.n_nodes, interest.n_subscriptions, free=max_hops == "none")
     most = f" to {MOST_MOVES * moves:g}" if isinstance(max_hops, int) and moves else ""
     return f"work=auto: {moves:g}{most} moves per edge, {told} on this machine"
 

@@ -25,6 +25,7 @@ from topicloom.overlay.model.interest import Interest
 
 MOST_REMOVED = 7  # edges in one move: the numbers of the components have three bits
 PLANES = 3
+ALIKE_SETS = 1.5  # nodes are alike where none wants more than this times the average number of topics
 MOST_APART = 4096  # nodes that a move may cut off
 
 
@@ -39,7 +40,7 @@ class Removal(NamedTuple):
     word_at: Ints  # word of topic bits -> its position among those in use, -1 if not
     words: Ints  # position -> word of topic bits
     broken: Words  # position -> the broken topics of that word
-    records: Ints  # record x (topic, the edge that carried it, its two slots)
+    records: Ints  # record x (topic, the edge that carried it, its two slots, number of what it cut off)
     walked_ptr: Ints  # record -> start of the nodes that came off
     walked: Ints
     stamp: Longs  # node -> last walk that met it
@@ -49,6 +50,7 @@ class Removal(NamedTuple):
     apart_at: Ints  # node -> its position there, -1 if none
     planes: Words  # plane x position x word position
     off: Ints  # position -> broken topics that the node is off in
+    order: Ints  # the positions of those below their caps, those that are off in most topics first
     bound: Ints  # position -> no node that is not apart joins more of them with it
     mask: Words  # scratch: the broken topics that one node is off in
     rarest: Ints  # the same as a list
@@ -58,7 +60,7 @@ class Removal(NamedTuple):
     price: Floats  # infinite: no edge allowed
 
 
-RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS = range(8)  # places in `Removal.counts`
+RECORDS, TOPICS, WORDS, WALKED, APART, REMOVED, ADDED, WALKS, ALIKE = range(9)  # places in `Removal.counts`
 
 
 def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats]) -> Removal:
@@ -74,8 +76,10 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
     def ints(*shape: int) -> Ints:
         return np.zeros(shape, np.int32)
 
+    counts = np.zeros(9, np.int64)
+    counts[ALIKE] = largest_set * n_nodes <= ALIKE_SETS * interest.n_subscriptions
     return Removal(
-        counts=np.zeros(8, np.int64),
+        counts=counts,
         removed=ints(MOST_REMOVED + 1),
         added=ints(4 * MOST_REMOVED),
         topic_open=ints(n_topics),
@@ -83,7 +87,7 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
         word_at=np.full((n_topics + 63) // 64, -1, np.int32),
         words=ints(words),
         broken=np.zeros(words, np.uint64),
-        records=ints(records, 4),
+        records=ints(records, 5),
         walked_ptr=ints(records + 1),
         walked=ints(apart + 2 * largest_topic),
         stamp=np.zeros(n_nodes, np.int64),
@@ -93,6 +97,7 @@ def new_removal(interest: Interest, seed: int, prices: tuple[Longs, Ints, Floats
         apart_at=np.full(n_nodes, -1, np.int32),
         planes=np.zeros((PLANES, apart, words), np.uint64),
         off=ints(apart),
+        order=ints(apart),
         bound=ints(apart),
         mask=np.zeros(words, np.uint64),
         rarest=ints(most_broken),

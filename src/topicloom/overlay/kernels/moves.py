@@ -25,8 +25,9 @@ from topicloom.overlay.kernels.repair import join, number_parts, pair_price, rep
 
 WEAKEST_OF = 3  # a move starts at the edge that carries the fewest topics of so many random ones
 BESIDE_OF = 2  # and takes the weakest of so many adjacent ones along
-FEWEST_BESIDE, MOST_BESIDE = 1, 4  # so many of those
+FEWEST_BESIDE, MOST_BESIDE = 1, 3  # so many of those
 WHOLE_NODES = 30  # of a hundred moves so many take all edges of a node out
+WHOLE_EDGES = 4  # if it has no more than these
 SURPLUS_OF = 2  # of the edges of a node that has too many the weakest of so many is taken
 
 
@@ -126,19 +127,21 @@ def _list_company(trees: OverlayTrees, removal: Removal, edge: int) -> None:
 
 
 @bare
-def _list_node(trees: OverlayTrees, removal: Removal) -> None:
-    """List the edges of a random node for removal, from a random one on as many as fit."""
+def _list_node(trees: OverlayTrees, removal: Removal) -> bool:
+    """List the edges of a random node for removal; False if that node has one alone, or many.
+
+    One would mostly come back as it was, and many take long and save nothing.
+    """
     removal.counts[REMOVED] = 0
     node = draw(removal.random, len(trees.degree))
-    n = trees.degree[node]
-    first = draw(removal.random, max(n, 1))
-    for i in range(min(n, MOST_REMOVED)):
-        edge = trees.near_edge[trees.near_ptr[node] + (first + i) % n]
+    if trees.degree[node] > WHOLE_EDGES:
+        return False
+    for place in range(trees.near_ptr[node], trees.near_ptr[node] + trees.degree[node]):
+        edge = trees.near_edge[place]
         if not trees.fixed[edge]:
             removal.removed[removal.counts[REMOVED]] = edge
             removal.counts[REMOVED] += 1
-    if removal.counts[REMOVED] == 1:
-        removal.counts[REMOVED] = 0  # it would mostly come back as it was
+    return removal.counts[REMOVED] > 1
 
 
 @bare
@@ -252,9 +255,7 @@ def run_moves(
             banned_u, banned_v = np.int64(-1), np.int64(-1)
             if kind == RELIEVE:
                 _list_surplus(trees, removal, cap, np.int64(item), attempt % 3)
-            elif draw(removal.random, 100) < WHOLE_NODES:
-                _list_node(trees, removal)
-            else:
+            elif draw(removal.random, 100) >= WHOLE_NODES or not _list_node(trees, removal):
                 removal.counts[REMOVED] = 0
                 edge = np.int64(_weakest_edge(trees, removal))
                 if edge >= 0:

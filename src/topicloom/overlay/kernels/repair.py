@@ -20,8 +20,19 @@ from topicloom.base.kernels.bits import ones
 from topicloom.base.kernels.jit import bare
 from topicloom.base.kernels.random import draw
 from topicloom.base.kernels.search import first_at_least
-from topicloom.overlay.kernels.edge_removal import ADDED, APART, PLANES, RECORDS, TOPICS, WORDS, Removal
+from topicloom.overlay.kernels.edge_removal import (
+    ADDED,
+    ALIKE,
+    APART,
+    PLANES,
+    RECORDS,
+    TOPICS,
+    WORDS,
+    Removal,
+)
 from topicloom.overlay.kernels.overlay_trees import OverlayTrees, add_edge, add_tree_edge, find_slot
+
+LIKENESS = 1 << 32  # more than any degrees
 
 
 @bare
@@ -53,6 +64,7 @@ def number_parts(removal: Removal) -> bool:
                 counts[WORDS] += 1
             broken[word_at[topic >> 6]] |= one << np.uint64(topic & 63)
         topic_open[topic] += 1
+        removal.records[record, 4] = topic_open[topic]
     for record in range(counts[RECORDS]):
         for i in range(removal.walked_ptr[record], removal.walked_ptr[record + 1]):
             node = removal.walked[i]
@@ -68,9 +80,7 @@ def number_parts(removal: Removal) -> bool:
     # Numbers are given in the order of the records: a later break cuts a side off an earlier one.
     for record in range(counts[RECORDS]):
         topic = removal.records[record, 0]
-        number = 1
-        for earlier in range(record):
-            number += removal.records[earlier, 0] == topic
+        number = removal.records[record, 4]
         at, flag = word_at[topic >> 6], one << np.uint64(topic & 63)
         for i in range(removal.walked_ptr[record], removal.walked_ptr[record + 1]):
             _set_number(planes, apart_at[removal.walked[i]], at, flag, number)
@@ -105,10 +115,23 @@ def pair_price(price_ptr: Longs, price_other: Ints, price: Floats, a: int, b: in
 
 
 @bare
+def shared_by(trees: OverlayTrees, a: int, b: int) -> int:
+    """Return how many topics both want."""
+    shared = 0
+    for word in range(trees.bits.shape[1]):
+        shared += ones(trees.bits[a, word] & trees.bits[b, word])
+    return shared
+
+
+@bare
 def _better(
     trees: OverlayTrees, removal: Removal, cap: Ints, best: Any, a: int, b: int, joined: int, banned: Any
 ) -> Any:
-    """Compare one pair with the best so far: (contribution, a, b, ties, price, degrees)."""
+    """Compare one pair with the best so far: (contribution, a, b, ties, price, degrees).
+
+    Where nodes are alike, equal pairs are judged by all topics they share before their degrees: what the
+    edge does not join now it can carry later. Where some want many more, these would be filled up with edges.
+    """
     most, best_a, best_b, ties, best_price, best_degree = best
     if (
         trees.degree[b] >= cap[b]
@@ -120,6 +143,8 @@ def _better(
     if cost == np.inf:
         return best
     degrees = np.int64(trees.degree[a] + trees.degree[b])
+    if removal.counts[ALIKE]:
+        degrees -= LIKENESS * shared_by(trees, a, b)
     if joined == most and best_a >= 0:
         if cost > best_price or (cost == best_price and degrees > best_degree):
             return best
@@ -156,6 +181,8 @@ def _best_outside(trees: OverlayTrees, removal: Removal, cap: Ints, best: Any, i
             start, stop = topic_ptr[rarest[t]], topic_ptr[rarest[t] + 1]
         for place in range(start, stop):
             b = np.int64(place) if everybody else np.int64(topic_nodes[place])
+            if degree[b] >= cap[b]:
+                continue  # and it stays full while the move goes on, so the bound need not count it
             joined = np.int64(0)
             for k in range(n_words):
                 joined += ones(bits[b, words[k]] & mask[k])
@@ -172,36 +199,51 @@ def _best_pair(
 ) -> Any:
     """Return the pair of nodes below their caps with the largest contribution, `least` or more.
 
-    Ties go to the cheapest pair, then to the lowest degrees, then by lot. While a move goes on contributions
-    only fall, so what a node could join at most when it was last looked at still bounds it.
+    Ties go to the cheapest pair, where nodes are alike to the one that shares most topics, then to the lowest
+    degrees, then by lot. While a move goes on contributions only fall, so what a node could join at most when
+    it was last looked at still bounds it.
     """
     bits, degree, apart, words = trees.bits, trees.degree, removal.apart, removal.words
-    planes, off, bound = removal.planes, removal.off, removal.bound
+    planes, off, bound, order = removal.planes, removal.off, removal.bound, removal.order
     n_words, n_apart = removal.counts[WORDS], removal.counts[APART]
     banned = (banned_u, banned_v)
     best = (np.int64(least), np.int64(-1), np.int64(-1), np.int64(0), np.inf, np.int64(0))
-    first = 0
     most_off = 0
     for row in range(n_apart):
         number = 0
         for k in range(n_words):
             number += ones(planes[0, row, k] | planes[1, row, k] | planes[2, row, k])
         off[row], bound[row] = number, min(bound[row], number)
-        most_off = max(most_off, number)
-        if bound[row] > bound[first]:
+        if degree[apart[row]] < cap[apart[row]]:
+            most_off = max(most_off, number)
+    first, n_open = -1, 0
+    for row in range(n_apart):
+        if off[row] + most_off < least or degree[apart[row]] >= cap[apart[row]]:
+            continue
+        if first < 0 or bound[row] > bound[first]:
             first = row
-    for turn in range(n_apart):  # the one that may join the most comes first: many others then cannot
-        i = np.int64(first if turn == 0 else (turn - 1 if turn <= first else turn))
+        # Those that are off in the most topics come first, so that most pairs are not even looked at.
+        at = n_open
+        while at > 0 and off[order[at - 1]] < off[row]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = row
+        n_open += 1
+    for turn in range(-1 if n_open else 0, n_open):
+        # The one that may join the most comes first: many others then cannot.
+        i = np.int64(first if turn < 0 else order[turn])
+        if (turn >= 0 and i == first) or bound[i] < best[0]:
+            continue
+        best = _best_outside(trees, removal, cap, best, i, banned)
+    for turn in range(n_open - 1):
+        i = np.int64(order[turn])
+        if off[i] + off[order[turn + 1]] < best[0]:
+            break
         a = np.int64(apart[i])
-        if degree[a] >= cap[a]:
-            continue
-        if bound[i] >= best[0]:
-            best = _best_outside(trees, removal, cap, best, i, banned)
-        if off[i] + most_off < best[0]:
-            continue
-        for j in range(i + 1, n_apart):
+        for place in range(turn + 1, n_open):
+            j = np.int64(order[place])
             if off[i] + off[j] < best[0]:
-                continue
+                break
             b, joined = np.int64(apart[j]), np.int64(0)
             for k in range(n_words):
                 differ = planes[0, i, k] ^ planes[0, j, k]
