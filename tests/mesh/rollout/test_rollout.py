@@ -203,6 +203,25 @@ def test_what_both_have_is_what_closes_no_loop() -> None:
     assert middle(mesh("ba"), mesh("ab")).links == (), "dialled by both ends it would carry all twice"
 
 
+def test_only_what_would_close_a_loop_goes_in_the_first_phase() -> None:
+    """c turns from a to q, and q might turn to c: q's backup goes before that, and nothing else."""
+
+    nodes = tuple(MeshNode(node, "127.0.0.1", {}, ()) for node in "abcpq")
+
+    def mesh(*links: MeshLink) -> Mesh:
+        return Mesh("mosquitto", nodes, links, (), ())
+
+    def link(one: str, other: str, *backups: str) -> MeshLink:
+        return MeshLink(f"{one}~{other}", one, other, ("x",), backups=backups)
+
+    old = mesh(link("b", "a"), link("c", "a"), link("p", "a", "b"), link("q", "a", "c"))
+    new = mesh(link("b", "a"), link("c", "q"), link("p", "a"), link("q", "a"))
+    between = middle(old, new)
+    assert between.links == (*old.links[:3], link("q", "a"))
+    assert not check_rollout((old, between, new), (["q"], ["p", "c"]))[1]
+    assert check_rollout((old, old, new), ([], ["c", "q"]))[1], "that would be too much"
+
+
 def test_a_broker_of_the_first_phase_has_its_last_file_at_once() -> None:
     """b must let a and c go before a dials c; what it dials besides needs no second restart."""
     old = Mesh(

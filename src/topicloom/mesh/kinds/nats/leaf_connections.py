@@ -116,7 +116,10 @@ def missing_interest(mesh: Mesh, leafs: Leafs) -> int:
     """
     missing = 0
     wanted = wanted_topics(mesh)
-    dialled = [(replace(link, topics=_shared(wanted, link)), leaf) for link, leaf in _dialled(mesh, leafs)]
+    dialled = [
+        (replace(link, topics=_shared(wanted, link), backups=()), leaf)  # it stands here now
+        for link, leaf in _dialled(mesh, leafs)
+    ]
     # Interest comes from receivers, whoever publishes.
     topics = {topic.topic: replace(topic, publishers=None) for topic in mesh.topics}
     ways = directions_of(
