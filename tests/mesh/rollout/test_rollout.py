@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from mesh.exported import export_mesh
+from mesh.nasty_topics import NASTY
 from topicloom.cli.main import execute
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.jobs.audit import audit_folder
@@ -269,6 +270,17 @@ def test_a_rollout_can_be_rolled_back(tmp_path: Path) -> None:
         [[node.name for node in read_mesh(old).nodes]] * 2,
     )
     assert states > 100 and not loops
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_that_brokers_take_can_be_rolled_out(kind: str, tmp_path: Path) -> None:
+    nodes = ["Zürich HQ", "zürich hq", "..", "-rf", 'o\'neil "q"', "site#1", "a\tb", "x~y"]
+    pairs = {(node, topic) for topic in filter(None, NASTY) for node in nodes[:4]}
+    old = exported(kind, tmp_path / "old", pairs)
+    more = pairs | {(node, topic) for topic in NASTY[:2] for node in nodes[4:]}
+    summary = plan_rollout(old, changed(old, more), out=tmp_path / "change", options=RolloutOptions(literal=True))
+    assert summary.loops == 0 and summary.brokers_added == sorted(nodes[4:])
+    assert {topic.topic for topic in read_mesh(tmp_path / "change" / "phase2").topics} >= {'quote"x', '""'}
 
 
 def test_nodes_that_come_and_go(tmp_path: Path) -> None:
