@@ -278,7 +278,9 @@ def test_names_that_brokers_take_can_be_rolled_out(kind: str, tmp_path: Path) ->
     pairs = {(node, topic) for topic in filter(None, NASTY) for node in nodes[:4]}
     old = exported(kind, tmp_path / "old", pairs)
     more = pairs | {(node, topic) for topic in NASTY[:2] for node in nodes[4:]}
-    summary = plan_rollout(old, changed(old, more), out=tmp_path / "change", options=RolloutOptions(literal=True))
+    summary = plan_rollout(
+        old, changed(old, more), out=tmp_path / "change", options=RolloutOptions(literal=True)
+    )
     assert summary.loops == 0 and summary.brokers_added == sorted(nodes[4:])
     assert {topic.topic for topic in read_mesh(tmp_path / "change" / "phase2").topics} >= {'quote"x', '""'}
 

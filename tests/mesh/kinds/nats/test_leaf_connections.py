@@ -40,3 +40,18 @@ def test_interest_is_due_where_links_stand_now() -> None:
     }
     assert missing_interest(mesh, at_b) == 0
     assert missing_interest(mesh, {**at_b, "a": [leaf(from_b)]}) == 1
+
+
+def test_interest_is_due_where_messages_come_from() -> None:
+    """Only a sends, so only a must know of others: their files forbid to announce it the other way."""
+    mesh = Mesh(
+        "nats",
+        tuple(MeshNode(name, "127.0.0.1", {"leaf": port}, (f"{name}.conf",)) for name, port in PORT.items()),
+        (MeshLink("b~a", "b", "a", ("t",), "A0"), MeshLink("d~b", "d", "b", ("t",), "A0")),
+        (MeshTopic("t", "t", ("a", "b", "d"), "A0", publishers=("a",)),),
+        ("a", "b", "d"),
+        accounts=("A0",),
+    )
+    told = {"a": [leaf(50_001, "t")], "b": [leaf(PORT["a"]), leaf(50_002, "t")], "d": [leaf(PORT["b"])]}
+    assert missing_interest(mesh, told) == 0
+    assert missing_interest(mesh, {**told, "b": [leaf(PORT["a"]), leaf(50_002)]}) == 1
