@@ -77,8 +77,11 @@ def broker_cells(scratch: Path, table: str, kind: str) -> Cells:
     node = json.loads((mesh / "manifest.json").read_text())["links"][0]["acceptor"]
     frozen = _run(mesh, kind, "--freeze", node)["frozen"][0]
     cut = _run(mesh, kind, "--cut", "all")["broken"][0]
+    seconds = frozen["seconds_max"]
     cells: dict[str, Figure | str] = {
-        "a frozen peer noticed": Figure(frozen["seconds_max"], "s", FREEZE),
+        "a frozen peer noticed": f"not by all {frozen['neighbors']} neighbors"
+        if seconds is None
+        else Figure(seconds, "s", FREEZE),
         "lost while all links are cut": Figure(cut["lost"], f"of {cut['lost'] + cut['delivered']:,}"),
         "came twice": Figure(cut["doubled"], ""),
         "retained wrong": "keeps none"

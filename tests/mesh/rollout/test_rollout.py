@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from drawing import examples
 from mesh.exported import export_mesh
+from mesh.nasty_topics import NASTY
 from topicloom.cli.main import execute
 from topicloom.errors import InputError, UsageError
 from topicloom.mesh.jobs.audit import audit_folder
@@ -203,6 +204,25 @@ def test_what_both_have_is_what_closes_no_loop() -> None:
     assert middle(mesh("ba"), mesh("ab")).links == (), "dialled by both ends it would carry all twice"
 
 
+def test_only_what_would_close_a_loop_goes_in_the_first_phase() -> None:
+    """c turns from a to q, and q might turn to c: q's backup goes before that, and nothing else."""
+
+    nodes = tuple(MeshNode(node, "127.0.0.1", {}, ()) for node in "abcpq")
+
+    def mesh(*links: MeshLink) -> Mesh:
+        return Mesh("mosquitto", nodes, links, (), ())
+
+    def link(one: str, other: str, *backups: str) -> MeshLink:
+        return MeshLink(f"{one}~{other}", one, other, ("x",), backups=backups)
+
+    old = mesh(link("b", "a"), link("c", "a"), link("p", "a", "b"), link("q", "a", "c"))
+    new = mesh(link("b", "a"), link("c", "q"), link("p", "a"), link("q", "a"))
+    between = middle(old, new)
+    assert between.links == (*old.links[:3], link("q", "a"))
+    assert not check_rollout((old, between, new), (["q"], ["p", "c"]))[1]
+    assert check_rollout((old, old, new), ([], ["c", "q"]))[1], "that would be too much"
+
+
 def test_a_broker_of_the_first_phase_has_its_last_file_at_once() -> None:
     """b must let a and c go before a dials c; what it dials besides needs no second restart."""
     old = Mesh(
@@ -250,6 +270,19 @@ def test_a_rollout_can_be_rolled_back(tmp_path: Path) -> None:
         [[node.name for node in read_mesh(old).nodes]] * 2,
     )
     assert states > 100 and not loops
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_that_brokers_take_can_be_rolled_out(kind: str, tmp_path: Path) -> None:
+    nodes = ["Zürich HQ", "zürich hq", "..", "-rf", 'o\'neil "q"', "site#1", "a\tb", "x~y"]
+    pairs = {(node, topic) for topic in filter(None, NASTY) for node in nodes[:4]}
+    old = exported(kind, tmp_path / "old", pairs)
+    more = pairs | {(node, topic) for topic in NASTY[:2] for node in nodes[4:]}
+    summary = plan_rollout(
+        old, changed(old, more), out=tmp_path / "change", options=RolloutOptions(literal=True)
+    )
+    assert summary.loops == 0 and summary.brokers_added == sorted(nodes[4:])
+    assert {topic.topic for topic in read_mesh(tmp_path / "change" / "phase2").topics} >= {'quote"x', '""'}
 
 
 def test_nodes_that_come_and_go(tmp_path: Path) -> None:

@@ -21,7 +21,9 @@ _FILE = re.compile(r"[\w .,+=@~()-]{1,200}")
 _LINK = re.compile(r"[\w .,+=@~()-]{1,600}")
 _HOST = re.compile(r"[A-Za-z0-9_.:%-]{1,300}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_NO_NAME = re.compile(r"[\x00-\x20\x7f\"]")  # never stands in a name of a topic: it is escaped
+_NO_NAME = re.compile(r"[\x00-\x20\x7f]")  # never stands in a name of a topic: it is escaped
+_QUOTE = '"'  # nor that where files have no quotes around names
+BARE = "mosquitto"
 _OPTIONS = {"durable": re.compile(r"[1-9][0-9]{0,8}"), "wildcards": re.compile("filters|literal")}
 
 
@@ -78,7 +80,7 @@ def _texts(mesh: Mesh) -> Iterator[str]:
             yield f"accounts: {account!r} is no name of an account"
     for topic in mesh.topics if mesh.kind in (*PORTS, ACCOUNTS) else ():  # GossipSub takes any text
         for name in (topic.name, topic.example or topic.name):
-            if _NO_NAME.search(name) or not name:
+            if _NO_NAME.search(name) or not name or (mesh.kind == BARE and _QUOTE in name):
                 yield f"topics: {topic.topic!r} has name {name!r}, which no broker takes"
     for key, value in mesh.options.items():
         if _CONTROL.search(value) or (key in _OPTIONS and not _OPTIONS[key].fullmatch(value)):

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from topicloom.mesh.model.mesh import Mesh, MeshLink
-from topicloom.mesh.rollout.change import Groups
 from topicloom.mesh.rollout.settle_early import settle_early
 from topicloom.mesh.rollout.states import loops_in
 
@@ -79,21 +78,33 @@ class _Middle:
         stays = {link.name for link in new if self._same(link)}
         if not loops_in(self._turning(unit, old, new, stays)):
             return
-        groups = Groups({end for link in (*old, *new) for end in (link.dialer, link.acceptor)})
-        for link in new:
-            groups.join(link.dialer, link.acceptor)
-        # What is kept first closes no loop: rather what belongs to brokers that are not touched yet.
-        for link in sorted(old, key=lambda link: (link.dialer in self.touched, link.name)):
-            if link.name not in stays and not groups.join(link.dialer, link.acceptor):
-                self._lose(unit, link)
-        if loops_in(self._together(unit, old, new)):
-            for link in old:
-                kept = self.later[link.name].backups if link.name in stays else ()
-                self.backups[link.name] = tuple(one for one in self.backups[link.name] if one in kept)
-        if loops_in(self._together(unit, old, new)):
-            for link in old:
-                if link.name not in stays:
-                    self._lose(unit, link)
+        # First all that goes is taken out; then brokers get back what they had where it closes no loop, those
+        # that are not touched yet before others.
+        had, mine = dict(self.backups), dict[str, list[MeshLink]]()
+        for link in old:
+            mine.setdefault(link.dialer, []).append(link)
+            self._strip(unit, link, stays)
+        bare = dict(self.backups)
+        for dialer, own in sorted(mine.items(), key=lambda one: (one[0] in self.touched, one[0])):
+            gone = [link.name for link in own if link.name not in stays]
+            self._give_back(unit, gone, {link.name: had[link.name] for link in own})
+            if loops_in(self._turning(unit, old, new, stays)):
+                self.backups |= {link.name: bare[link.name] for link in own}
+                self.touched.add(dialer)
+                for name in gone:
+                    self.lost[name].add(unit)
+
+    def _give_back(self, unit: str, gone: Iterable[str], backups: dict[str, tuple[str, ...]]) -> None:
+        self.backups |= backups
+        for name in gone:
+            self.lost[name].discard(unit)
+
+    def _strip(self, unit: str, link: MeshLink, stays: set[str]) -> None:
+        """Take a link out, or if it stays its backups that go."""
+        if link.name not in stays:
+            self.lost.setdefault(link.name, set()).add(unit)
+        kept = self.later[link.name].backups if link.name in stays else ()
+        self.backups[link.name] = tuple(one for one in self.backups[link.name] if one in kept)
 
     def _turning(
         self, unit: str, old: Sequence[MeshLink], new: Sequence[MeshLink], stays: set[str]
@@ -106,15 +117,17 @@ class _Middle:
         found = self._together(unit, [link for link in old if link.name in stays], new)
         kept = {link.name: link for link in found}
         for link in old:
-            if link.name in stays:
+            if link.name in stays or unit in self.lost.get(link.name, ()):
                 continue
             other = next((one for one in come if one.dialer == link.dialer), None)
             if other is None:
-                kept[f"old {link.name}"] = replace(link, topics=(unit,), account=None)
+                kept[f"old {link.name}"] = replace(
+                    link, topics=(unit,), account=None, backups=self.backups[link.name]
+                )
                 continue
             come.remove(other)
             both = kept[other.name]
-            ends = dict.fromkeys((*both.backups, link.acceptor, *link.backups))
+            ends = dict.fromkeys((*both.backups, link.acceptor, *self.backups[link.name]))
             kept[other.name] = replace(both, backups=tuple(end for end in ends if end != both.acceptor))
         return list(kept.values())
 

@@ -11,12 +11,14 @@ into an account of its own; or smaller topics that are in its way do, if that ch
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from topicloom.errors import InputError
-from topicloom.mesh.model.mesh import MeshLink
+from topicloom.mesh.model.mesh import MeshLink, NodeAccount
+from topicloom.mesh.rollout.account_trees import AccountTrees
 from topicloom.mesh.rollout.change import Change, Groups, Pair, pair, split_fault
 
 WIDE = 2000  # pairs beyond those of the overlay that one topic may weigh
@@ -34,60 +36,17 @@ def sticky_forests(change: Change, stems: dict[str, str]) -> tuple[list[MeshLink
     return [made[name] for name in order], forests.account_of
 
 
-class _Account:
-    """The arrows of one account, and the topics on each."""
-
-    def __init__(self) -> None:
-        self.up: dict[str, str] = {}
-        self.topics: dict[str, set[str]] = {}  # by the dialing end of a link
-
-    def path(self, node: str) -> list[str]:
-        """Return the nodes from here to the root of the tree."""
-        found = [node]
-        while found[-1] in self.up:
-            found.append(self.up[found[-1]])
-        return found
-
-    def join(self, one: str, other: str) -> None:
-        """Link two trees by a link that `one` dials; its tree is turned around."""
-        for below, above in reversed(list(itertools.pairwise(self.path(one)))):
-            self.up[above] = below
-            self.topics[above] = self.topics.pop(below)
-            del self.up[below]
-        self.up[one], self.topics[one] = other, set()
-
-    def copy(self) -> _Account:
-        other = _Account()
-        other.up, other.topics = dict(self.up), {node: set(own) for node, own in self.topics.items()}
-        return other
-
-    def between(self, one: str, other: str) -> list[str] | None:
-        """Return the dialers of the links between two nodes; None if nothing joins them."""
-        first, second = self.path(one), self.path(other)
-        if first[-1] != second[-1]:
-            return None
-        while len(first) > 1 and len(second) > 1 and first[-2] == second[-2]:
-            first.pop(), second.pop()
-        return first[:-1] + second[:-1]
-
-    def drop(self, dialer: str) -> None:
-        del self.up[dialer], self.topics[dialer]
-
-    def inside(self, wanting: set[str]) -> Iterator[tuple[str, str]]:
-        """Yield the links (dialer, acceptor) between these nodes."""
-        return ((node, self.up[node]) for node in wanting if self.up.get(node) in wanting)
-
-
 class _Way(NamedTuple):
     """A link that may join two trees, who dials it first; the dialer whose link goes; who changes by it."""
 
-    cost: tuple[int, bool, int, bool]  # brokers that were not to change, a link that goes, turned, a new pair
+    # Brokers that were not to change, a link that goes, a dialer that drops none for it, turned, a new pair.
+    cost: tuple[int, bool, bool, int, bool]
     ends: Pair
     cut: str | None
     changed: frozenset[str]
 
 
-_State: TypeAlias = tuple[dict[str, _Account], dict[str, str], set[str]]  # see _Forests
+_State: TypeAlias = tuple[dict[str, AccountTrees], dict[str, str], set[str]]  # see _Forests
 
 
 class _Forests:
@@ -95,7 +54,9 @@ class _Forests:
         self.change = change
         self.linked = {pair(link.dialer, link.acceptor) for link in change.old.links}
         self.wanting = {topic: set(own) for topic, own in change.members.items()}
-        self.accounts: dict[str, _Account] = {name: _Account() for name in change.old.accounts}
+        self.account_before = {topic.topic: topic.account or "" for topic in change.old.topics}
+        self.served = {(node, one.account or "") for one in change.old.topics for node in one.subscribers}
+        self.accounts: dict[str, AccountTrees] = {name: AccountTrees() for name in change.old.accounts}
         self.account_of = {
             topic.topic: topic.account or "" for topic in change.old.topics if topic.topic in change.members
         }
@@ -116,13 +77,42 @@ class _Forests:
             )
             for link in change.old.links
         }
+        self.anyway = self._changed_anyway()
         must = all if self.guarded else any
         self.changed = {  # brokers whose files change
             end
             for link in change.old.links
             if not must(topic in members and change.stays(link, members[topic]) for topic in link.topics)
             for end in self._brokers(link.dialer, link.acceptor)
+        } | self.anyway
+
+    def _changed_anyway(self) -> set[str]:
+        """Return whose files change if each topic stays in its account: other clients, fewer backups."""
+        before = self.change.before
+        differ = {
+            topic: before.get(topic, frozenset()) ^ self.wanting.get(topic, set())
+            for topic in before.keys() | self.wanting.keys()
         }
+        if self.guarded:
+            return set[str]().union(*differ.values())
+        had, has = Counter[NodeAccount](), Counter[NodeAccount]()
+        for topic in self.change.old.topics:
+            account = topic.account or ""
+            had.update((node, account) for node in topic.subscribers)
+            has.update((node, account) for node in self.wanting.get(topic.topic, ()))
+        bare = {
+            link.dialer
+            for link in self.change.old.links
+            if any(differ[topic] & set(link.backups) for topic in link.topics)
+        }
+        return bare | {node for node, _ in had.keys() ^ has.keys()}
+
+    def _let_in(self, topic: str, name: str) -> set[str]:
+        """Return whose clients need other rights for a topic in this account, or an account they had not."""
+        own = self.wanting[topic]
+        if not self.guarded:
+            return {node for node in own if (node, name) not in self.served}
+        return set() if self.account_before.get(topic) == name else own
 
     def _brokers(self, dialer: str, acceptor: str) -> set[str]:
         """Return whose files have a link, or what it carries."""
@@ -154,11 +144,13 @@ class _Forests:
         self._restore(best[1])
 
     def _move(self, topic: str) -> None:
-        """Put a topic into the account where it needs the fewest new links, or into a new one."""
+        """Put a topic into the account where fewest brokers change, then fewest links; or into a new one."""
         wanting = self.change.members[topic]
         costs = {name: (self._cost(account, wanting), name) for name, account in self.accounts.items()}
-        best = min(costs, key=costs.__getitem__, default=None)
-        if best is None or costs[best][0] >= NEW:
+        joined = {name: self._joining(topic, name) for name, cost in costs.items() if cost[0] < NEW}
+        fresh = {name: len(found[1] - self.changed) for name, found in joined.items() if found is not None}
+        best = min(fresh, key=lambda name: (fresh[name], costs[name]), default=None)
+        if best is None:
             best = self._new_account()
         if not self._joined(topic, best):
             raise self._split(topic)
@@ -219,7 +211,9 @@ class _Forests:
             for dialer, acceptor in account.up.items()
             if account.topics[dialer]
         }
-        changed = set[str]()
+        changed = set(self.anyway)
+        for topic, name in self.account_of.items():
+            changed |= self._let_in(topic, name)
         for key in self.old_links.keys() | new.keys():
             before, after = self.old_links.get(key), new.get(key)
             if before != after:
@@ -236,10 +230,10 @@ class _Forests:
 
     def _new_account(self) -> str:
         name = next(f"A{number}" for number in range(NEW) if f"A{number}" not in self.accounts)
-        self.accounts[name] = _Account()
+        self.accounts[name] = AccountTrees()
         return name
 
-    def _cost(self, account: _Account, wanting: Collection[str]) -> int:
+    def _cost(self, account: AccountTrees, wanting: Collection[str]) -> int:
         """Count the links that a topic lacks in an account; NEW if it does not fit."""
         own = set(wanting)
         groups = Groups(own)
@@ -255,8 +249,19 @@ class _Forests:
 
     def _joined(self, topic: str, name: str) -> bool:
         """Join the subscribers of a topic in an account; False, and nothing is done, if that cannot be."""
+        found = self._joining(topic, name)
+        if found is None:
+            return False
+        self.accounts[name], self.changed = found
+        self.account_of[topic] = name
+        return True
+
+    def _joining(self, topic: str, name: str) -> tuple[AccountTrees, set[str]] | None:
+        """Return an account where the subscribers of a topic are joined, and who changed then; None if that
+        cannot be.
+        """
         account, own = self.accounts[name].copy(), set(self.change.members[topic])
-        changed = set(self.changed)
+        changed = self.changed | self._let_in(topic, name)
         pairs = [*self.change.pairs(own), *self._wide(topic)]
         while True:
             groups = Groups(own)
@@ -271,7 +276,7 @@ class _Forests:
                 for way in self._ways(account, ends, topic, changed)
             ]
             if not ways:
-                return False
+                return None
             way = min(ways, key=lambda way: (way.cost, way.ends, way.cut or ""))
             moved = set[str]()
             if way.cut is not None:
@@ -284,9 +289,7 @@ class _Forests:
             account.topics[dialer].add(topic)
             if self.guarded and topic not in (self.old_links.get((name, dialer), ("", None))[1] or ()):
                 changed |= {dialer, acceptor}
-        self.changed = changed
-        self.accounts[name], self.account_of[topic] = account, name
-        return True
+        return account, changed
 
     def _wide(self, topic: str) -> list[Pair]:
         """Return the pairs of a topic's subscribers that the overlay has not, where nothing forbids them.
@@ -299,7 +302,7 @@ class _Forests:
         pairs = {pair(*ends) for ends in itertools.combinations(members, 2)}
         return sorted(pairs - self.change.let_go)
 
-    def _ways(self, account: _Account, ends: Pair, topic: str, changed: set[str]) -> Iterator[_Way]:
+    def _ways(self, account: AccountTrees, ends: Pair, topic: str, changed: set[str]) -> Iterator[_Way]:
         """Yield how a pair can be linked: by either end, and with which link taken out for it."""
         own, between = self.wanting[topic], account.between(*ends)
         cuts: list[str | None] = [None]
@@ -317,7 +320,8 @@ class _Forests:
             brokers = frozenset(
                 (*turned, *([] if cut is None else [cut]), *([other] if self.guarded else []))
             )
-            cost = (len(brokers - changed), cut is not None, len(turned), ends not in self.linked)
+            added = one != cut and one not in account.loose
+            cost = (len(brokers - changed), cut is not None, added, len(turned), ends not in self.linked)
             yield _Way(cost, (one, other), cut, brokers)
 
     def links(self, stems: dict[str, str]) -> Iterator[MeshLink]:

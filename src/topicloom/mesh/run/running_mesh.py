@@ -146,7 +146,8 @@ class RunningMesh:
         ends = {(link.dialer, end) for link in self.mesh.links for end in (link.acceptor, *link.backups)}
         elsewhere, steady, before = 0, time.monotonic(), Counter[tuple[str, str]]()
         async for late in self._looks():
-            every = open_connections(self.mesh, self.brokers.pids())
+            # Reading them takes long where many brokers run; clients must answer pings then.
+            every = await asyncio.to_thread(open_connections, self.mesh, self.brokers.pids())
             open_now = Counter({pair: number for pair, number in every.items() if pair in ends})
             elsewhere = links_elsewhere(self.mesh, open_now)
             now = time.monotonic()

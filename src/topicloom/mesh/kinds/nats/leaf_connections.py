@@ -111,17 +111,18 @@ def missing_interest(mesh: Mesh, leafs: Leafs) -> int:
     """Count the subjects that have not yet been announced to a server that must forward them.
 
     Both ends of a link must know of the other's interest in every topic that the link carries, as far as
-    anybody receives it there. An acceptor has no names for its connections, so it is asked how many of them
+    somebody sends it here and somebody receives it there: with logins the others may not even announce it.
+    An acceptor has no names for its connections, so it is asked how many of them
     announced the subject.
     """
     missing = 0
     wanted = wanted_topics(mesh)
-    dialled = [(replace(link, topics=_shared(wanted, link)), leaf) for link, leaf in _dialled(mesh, leafs)]
-    # Interest comes from receivers, whoever publishes.
-    topics = {topic.topic: replace(topic, publishers=None) for topic in mesh.topics}
-    ways = directions_of(
-        replace(mesh, links=tuple(link for link, _ in dialled), topics=tuple(topics.values()))
-    )
+    dialled = [
+        (replace(link, topics=_shared(wanted, link), backups=()), leaf)  # it stands here now
+        for link, leaf in _dialled(mesh, leafs)
+    ]
+    topics = {topic.topic: topic for topic in mesh.topics}
+    ways = directions_of(replace(mesh, links=tuple(link for link, _ in dialled)))
     due: Counter[tuple[str, str, str]] = Counter()
     for link, leaf in dialled:
         heard = {topic: ways.get((link.name, topic), BOTH) for topic in link.topics}
