@@ -72,14 +72,15 @@ def free_work(n_nodes: int, topics_per_node: float = MANY_TOPICS) -> float:
     """Return the moves per edge without a bound on hops: most at 200 to 1,000 nodes that want few topics.
 
     >>> free_work(20), free_work(100), free_work(1000), free_work(2000), free_work(20_000)
-    (60.0, 300.0, 400.0, 200.0, 0.0)
+    (60.0, 300.0, 400.0, 141.42, 0.0)
     >>> free_work(1000, 40), free_work(1000, 10), free_work(2000, 10)
-    (500.0, 600.0, 300.0)
+    (500.0, 600.0, 212.13)
     """
     quick = min(max(MANY_TOPICS / max(topics_per_node, 1.0), 1.0), MORE_WORK)
     work = min(FREE_WORK * quick, WORK_PER_NODE * n_nodes)
     if n_nodes > FEW_NODES:
-        work *= FEW_NODES / min(n_nodes, FULL_WORK_NODES) * default_work(n_nodes) / FULL_WORK
+        fewer = (FEW_NODES / min(n_nodes, FULL_WORK_NODES)) ** 1.5  # moves take longer too
+        work *= fewer * default_work(n_nodes) / FULL_WORK
     return round(work, 2)
 
 
