@@ -82,12 +82,12 @@ def check_books(roots: TopicRoots, topic: Topic) -> None:
     """Whom a node names is what its parent names, or itself; it names nobody who is larger than itself."""
     state, own = roots.state_of(topic), (roots._context.life, roots._context.name, 0)
     if state is RootState.UNWANTED:
-        assert not any(topic in offers for offers in roots._offers.values())
+        assert topic not in roots._offers
         return
     root: Root = roots.table[topic]
     assert 0 <= roots._least[topic] <= root[2] <= MOST_HOPS
     if state is RootState.FOLLOWS:
-        life, name, hops = roots._offers[roots._parents[topic]][topic]
+        life, name, hops = roots._offers[topic][roots._parents[topic]]
         assert root == (life, name, hops + 1)
         assert root[:2] < own[:2]
     else:

@@ -218,7 +218,7 @@ def test_a_node_that_begins_puts_off_a_bounded_number_of_heartbeats_and_loses_no
         assert len(unread) <= MOST_UNREAD
     assert not node.take_effects(), "no change was missed: nothing is asked"
     node._read_heartbeats(node._roots, 0.002)  # type: ignore[arg-type]
-    assert node._roots is not None and node._roots._told["k"] == 200_000
+    assert node._roots is not None and node._roots.told["k"] == 200_000
 
 
 def test_heartbeats_that_are_put_off_hold_a_bounded_number_of_roots() -> None:

@@ -151,12 +151,10 @@ class LinkMessages(TaskNeighbors):
         return self._must_ask(neighbor, message)
 
     def read(self, neighbor: Neighbor, message: msg.Heartbeat) -> bool:
-        """Note the state of a neighbor from a heartbeat that was put off; return as `on_heartbeat`.
+        """Note the state of a neighbor from its last heartbeat, which was put off; return as `on_heartbeat`.
 
         Whether it may go now is looked at with the next heartbeat of our own, which follows.
         """
-        if message is not neighbor.heartbeat:
-            return False  # it said more since
         if neighbor.degree != message.degree or neighbor.target != message.target:
             neighbor.degree, neighbor.target = message.degree, message.target
             if message.degree >= message.target:

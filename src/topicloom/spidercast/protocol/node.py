@@ -163,7 +163,7 @@ class Node(NodeMessages):
         roots = self._roots
         if roots is not None:
             if roots.due <= now:
-                roots.handle_timer(now)
+                self._time_roots(roots, now)
             if self._context.unread is not None and (greedy.beat <= now or random.beat <= now):
                 self._read_heartbeats(roots, now)
         if greedy.wake <= now or greedy.beat <= now or greedy.alarm <= now:

@@ -45,19 +45,20 @@ class NodeMessages(NodeParts):
         """Read the heartbeats that were put off: those of one neighbor in their order."""
         unread = self._context.unread or []
         asked: dict[NodeId, None] = {}
+        tasks, told = self._tasks, roots.told
         for peer, message in unread:
-            task = self._tasks[message.task]
+            task = tasks[message.task]
             neighbor = task.neighbors.get(peer)
             # What it said before a restart tells nothing of the roots that it names now.
-            if neighbor is not None and message.life >= neighbor.life:
-                if task.read(neighbor, message):
-                    asked[peer] = None
-                if roots.tell(peer, message.number, message.roots, now):
-                    asked[peer] = neighbor.heartbeat = None
+            if neighbor is None or message.life < neighbor.life:
+                continue
+            if message is neighbor.heartbeat and task.read(neighbor, message):  # else it said more since
+                asked[peer] = None
+            if message.number > told[peer] and roots.tell(peer, message.number, message.roots, now):
+                asked[peer] = neighbor.heartbeat = None
         for peer in asked:
             self._context.send(peer, msg.AskInterest())
-        if not unread:
-            roots.look_if_over(now)
+        roots.look_if_over(now)
         unread.clear()
         if not roots.begins:
             self._context.unread = None
@@ -76,9 +77,16 @@ class NodeMessages(NodeParts):
     def _on_task(self, peer: NodeId, message: Any, now: float) -> None:
         task = self._tasks[message.task]
         TASK_HANDLERS[type(message)](task, peer, message, now)
-        self._due = min(self._due, task.wake, task.beat, self._dissemination.next_timer())
+        due, events = self._due, self._dissemination.next_timer()
+        if task.wake < due:
+            due = task.wake
+        if task.beat < due:
+            due = task.beat
+        if events < due:
+            due = events
         if self._roots is not None and self._probes is not None:
-            self._due = min(self._due, self._roots.due, self._probes.due)
+            due = min(due, self._roots.due, self._probes.due)
+        self._due = due
 
     def _on_connect(self, peer: NodeId, message: msg.Introduction, now: float) -> None:
         self._context.addresses.note(peer, message.address, first_hand=True)

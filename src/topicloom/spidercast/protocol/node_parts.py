@@ -64,7 +64,8 @@ class NodeParts(BaseCore):
         if self._roots is not None and self._probes is not None:
             self._probes.linked(peer, message.roots, now)
             self._roots.link_up(peer, shared, message.number, message.roots, now)
-            self._hurry()
+            if self._roots.urgent < inf:
+                self._hurry()
 
     def unlinked(self, peer: NodeId, reason: str, now: float) -> None:
         count = self._links[peer] - 1
@@ -110,6 +111,13 @@ class NodeParts(BaseCore):
             for task in self._tasks:
                 task.drop(peer, reason, now)
             self._rearm()
+
+    def _time_roots(self, roots: TopicRoots, now: float) -> None:
+        """Let the time of roots pass; if an older node is known and cannot be heard of, look for it soon."""
+        roots.handle_timer(now)
+        if roots.forsaken and self._probes is not None:
+            roots.forsaken = False
+            self._probes.start_early(now)
 
     def _excuse_stall(self, now: float) -> None:
         """Take the time for which this process was paused off the silence of its neighbors: they may have

@@ -18,7 +18,8 @@ from math import inf
 from topicloom.spidercast.protocol.membership import Membership, NeighborChoice
 from topicloom.spidercast.protocol.messages import NodeId, Probe, Roots, Topic
 from topicloom.spidercast.protocol.node_state import NodeContext
-from topicloom.spidercast.protocol.roots import TopicRoots, sort_topics
+from topicloom.spidercast.protocol.root_parents import HOLD
+from topicloom.spidercast.protocol.roots import LISTENING, PATIENCE, TopicRoots, sort_topics
 
 ROUNDS = 3  # how often a node in alarm asks for each topic
 MOST_PROBED = 64  # nodes probed a moment ago that are remembered
@@ -37,9 +38,15 @@ class Probes:
         self.due = inf
 
     def start(self, now: float) -> None:
-        """Begin at a random point of the period, when the first neighbors are found."""
+        """Begin at a random point of the period, when roots have settled: before that everybody differs."""
         settings = self._context.settings
-        self.due = now + 2 * settings.heartbeat + self._context.rng.random() * settings.probe
+        begun = now + (LISTENING + PATIENCE + HOLD) * settings.heartbeat
+        self.due = begun + self._context.rng.random() * settings.probe
+
+    def start_early(self, now: float) -> None:
+        """Begin within a heartbeat: a root that the view promises did not come."""
+        settings = self._context.settings
+        self.due = min(self.due, now + self._context.rng.random() * settings.heartbeat)
 
     def handle_timer(self, linked: Collection[NodeId], now: float) -> None:
         """Send one probe: to a node of which gossip says that it differs, or to one with the next topic."""
@@ -73,6 +80,8 @@ class Probes:
 
     def linked(self, peer: NodeId, roots: Roots, now: float) -> None:
         """Note that a neighbor came; one that was probed came because it names another root."""
+        if not self._probed:
+            return
         probed = self._probed.pop(peer, -inf)
         if probed + self._context.settings.connect_quarantine > now and self._differs(roots, now):
             self.raise_alarm(now)

@@ -30,19 +30,21 @@ class RootParents:
     """The roots and parents of one node's topics, and what its neighbors offer."""
 
     __slots__ = (
-        "_announced", "_changed", "_context", "_doubts", "_expected", "_lasting", "_least", "_lent",
-        "_offers", "_parents", "_ready", "_since", "_told", "_told_at", "_uses", "due", "moves", "number",
-        "table", "urgent",
+        "_announced", "_beginner", "_changed", "_context", "_doubts", "_expected", "_kind", "_lasting",
+        "_least", "_lent", "_offers", "_parents", "_ready", "_since", "_told_at", "_uses", "due",
+        "forsaken", "moves", "number", "table", "told", "urgent",
     )  # fmt: skip
 
     def __init__(self, context: NodeContext) -> None:
         self._context = context
+        self._kind = type(context.name)  # only names of this kind can be compared with ours
         self.table: Roots = {}
         self._lent = False  # a message carries the table: it must not be changed in place
         self._parents: dict[Topic, NodeId] = {}
         self._uses: dict[NodeId, int] = {}  # neighbor -> topics for which it is the parent
-        self._offers: dict[NodeId, Roots] = {}
-        self._told: dict[NodeId, int] = {}  # neighbor -> its last change that was heard
+        # Topic -> neighbor -> its root. By topic: most questions are about one topic and all neighbors.
+        self._offers: dict[Topic, dict[NodeId, Root]] = {}
+        self.told: dict[NodeId, int] = {}  # neighbor -> its last change that was heard
         self._least: dict[Topic, int] = {}  # the fewest hops to the present root so far
         self._since: dict[Topic, float] = {}
         self._doubts: dict[Topic, _Doubt] = {}
@@ -50,7 +52,9 @@ class RootParents:
         self._told_at = -inf  # when news of roots were last told
         self._ready = -inf  # until then roots are only listened to: the first links are still being made
         self._announced: Roots = NO_ROOTS
-        self._expected: RootNames = {}  # no root will be younger
+        self._beginner = False  # whether it waits for the roots that it expects
+        self.forsaken = False  # whether an expected root did not come in time; whoever reads it clears it
+        self._expected: RootNames = {}  # older ones than those here: no root of these topics will be younger
         self._lasting: Roots | None = None  # the table without passing roots, while it is still so
         self.number = 0
         self.moves = 0  # rises with whatever may make a neighbor needed, or not needed any more
@@ -77,21 +81,31 @@ class RootParents:
     @property
     def begins(self) -> bool:
         """Whether it only listens yet, or waits for roots in place of those that will not last."""
-        return self._ready > -inf or bool(self._expected)
+        return self._ready > -inf or self._beginner
 
     def look_if_over(self, now: float) -> None:
         """End the beginning if all expected roots are here."""
-        if self._expected and now >= self._ready and not any(map(self._is_passing, self._expected)):
+        if self._beginner and now >= self._ready and not self._expected:
             self._expect_no_more()
 
+    def _expect(self, names: RootNames) -> None:
+        """Note who is known to be older than the present roots: these will surely give way."""
+        self._expected = {
+            topic: names[topic]
+            for topic, root in self.table.items()  # in the node's own order: that of a set differs
+            if topic in names and root[:2] > names[topic]
+        }
+        self._beginner, self._lasting = bool(names), None
+        # Who links from now on is not told these: they must be told if they stay after all.
+        self._changed |= dict.fromkeys(self._expected)
+
     def _expect_no_more(self) -> None:
-        self._expected, self._lasting = {}, None
+        self._beginner, self._expected, self._lasting = False, {}, None
         self.due = min((doubt.until for doubt in self._doubts.values()), default=inf)
 
     def _is_passing(self, topic: Topic) -> bool:
         """Tell whether a root will surely give way to another one: nobody need hear of it."""
-        expected = self._expected.get(topic)
-        return expected is not None and self.table[topic][:2] > expected
+        return topic in self._expected
 
     def _judge(self, topic: Topic, peer: NodeId, offer: Root, now: float) -> None:
         """Follow a parent; take a neighbor with a better root as the parent."""
@@ -116,11 +130,6 @@ class RootParents:
         doubt = self._doubts.get(topic) if self._doubts else None
         return doubt is None or offer[:2] != doubt.root or hops < doubt.hops
 
-    def _sound_names(self, peer: NodeId) -> type | None:
-        """Return what the names of roots must be to be compared with ours; None: `peer` has no such name."""
-        own = type(self._context.name)
-        return own if type(peer) is own else None
-
     def _nowhere(self, root: Root) -> Root:
         """Return what stands for a root that cannot be compared with others: nobody believes in it."""
         return root[0], self._context.name, MOST_HOPS
@@ -130,7 +139,7 @@ class RootParents:
         mine = self.table[topic]
         found = self._other_parent(topic)
         if found is not None:
-            self._set(topic, (*mine[:2], self._offers[found][topic][2] + 1), found, now)
+            self._set(topic, (*mine[:2], self._offers[topic][found][2] + 1), found, now)
             return
         context = self._context
         until = now + HOLD * context.settings.heartbeat
@@ -146,9 +155,8 @@ class RootParents:
         """Name the best root that a neighbor offers and can be believed, or this node."""
         best: Root = (self._context.life, self._context.name, 0)
         parent: NodeId | None = None
-        for peer, offers in self._offers.items():
-            offer = offers.get(topic)
-            if offer is None or offer >= best or (offer[1] == best[1] and offer[0] == best[0]):
+        for peer, offer in self._offers[topic].items():
+            if offer >= best or (offer[1] == best[1] and offer[0] == best[0]):
                 continue
             if self._believes(topic, peer, offer):
                 best, parent = (offer[0], offer[1], offer[2] + 1), peer
@@ -158,9 +166,8 @@ class RootParents:
         """Tell whether there is another neighbor that `_other_parent` could return."""
         life, name, _ = self.table[topic]
         fewest, own = self._least[topic], self._context.name
-        for peer, offers in self._offers.items():
-            offer = offers.get(topic)
-            if offer is None or offer[2] > fewest or offer[1] != name or offer[0] != life or peer == without:
+        for peer, offer in self._offers[topic].items():
+            if offer[2] > fewest or offer[1] != name or offer[0] != life or peer == without:
                 continue
             if (offer[2], peer) < (fewest, own) and self._believes(topic, peer, offer):
                 return True
@@ -172,10 +179,9 @@ class RootParents:
         fewest = self._least[topic]
         nearest = self._context.name
         found: NodeId | None = None
-        for peer, offers in self._offers.items():
-            offer = offers.get(topic)
+        for peer, offer in self._offers[topic].items():
             # Most of them are further away: that is seen first.
-            if offer is None or offer[2] > fewest or offer[1] != name or offer[0] != life:
+            if offer[2] > fewest or offer[1] != name or offer[0] != life:
                 continue
             if (offer[2], peer) < (fewest, nearest) and self._believes(topic, peer, offer):
                 fewest, nearest, found = offer[2], peer, peer
@@ -196,6 +202,8 @@ class RootParents:
         if before == root:
             return
         same = before is not None and before[1] == root[1] and before[0] == root[0]
+        if not same and topic in self._expected and root[:2] <= self._expected[topic]:
+            del self._expected[topic]
         self._least[topic] = min(root[2], self._least[topic]) if same else root[2]
         if self._lent:
             self.table, self._lent = dict(self.table), False
@@ -206,7 +214,7 @@ class RootParents:
             self._since[topic] = now
         # Whoever told no news for a heartbeat passes them on at once; others wait for their next beat, and so
         # do beginners: what they tell then is mostly the last word.
-        if self.urgent == inf and not self._expected:
+        if self.urgent == inf and not self._beginner:
             settings = self._context.settings
             if now - self._told_at > settings.heartbeat:
                 self.urgent = now + settings.connect_timeout

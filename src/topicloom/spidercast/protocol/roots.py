@@ -51,8 +51,8 @@ class TopicRoots(RootParents):
         self.due = self._ready = self._told_at = now + LISTENING * heartbeat
         self._patient = self._ready + PATIENCE * heartbeat
         self.interest_changed(now)
-        self._expected = self.oldest(self._context.interest)
-        self._changed = {topic: None for topic in self.table if self._is_passing(topic)}
+        self._changed.clear()
+        self._expect(self.oldest(self._context.interest))
 
     # -- what others ask --------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class TopicRoots(RootParents):
         return {
             topic: root[:2]
             for topic, root in self.table.items()
-            if since[topic] <= latest and not (self._expected and self._is_passing(topic))
+            if since[topic] <= latest and topic not in self._expected
         }
 
     def differ(self, theirs: RootNames, said: float) -> bool:
@@ -103,72 +103,70 @@ class TopicRoots(RootParents):
 
     def link_up(self, peer: NodeId, shared: Collection[Topic], number: int, roots: Roots, now: float) -> None:
         """Take `peer` as a neighbor, with all its roots."""
-        self._told[peer] = number
-        self._offers[peer] = {}
-        self._hear_all(peer, shared, roots, now)
+        self.told[peer] = number
+        self.moves += 1
+        if roots:  # else a beginner that names nobody so far
+            self._hear_all(peer, shared, roots, now)
 
     def tell_all(
         self, peer: NodeId, shared: Collection[Topic], number: int, roots: Roots, now: float
     ) -> None:
         """Take all roots of a neighbor, in place of those known so far."""
-        if peer in self._offers and number >= self._told[peer]:
-            self._told[peer] = number
+        if peer in self.told and number >= self.told[peer]:
+            self.told[peer] = number
+            self.moves += 1
             self._hear_all(peer, shared, roots, now)
 
     def tell(self, peer: NodeId, number: int, roots: Roots, now: float) -> bool:
         """Take the changed roots of a neighbor; return True if changes before them were missed."""
-        told = self._told.get(peer)
+        told = self.told.get(peer)
         if told is None or number <= told:
             return False
         if number > told + 1:
             return True
-        self._told[peer] = number
-        offers, sound, find = self._offers[peer], self._sound_names(peer), self.table.get
+        self.told[peer] = number
+        find, table, own = self._offers.get, self.table, self._kind
+        sound = own if type(peer) is own else None
         parents = self._parents if peer in self._uses else NO_PARENTS
         for topic, root in roots.items():
-            mine = find(topic)
-            if mine is None:
+            offers = find(topic)
+            if offers is None:
                 continue
             if type(root[1]) is not sound:
                 root = self._nowhere(root)
-            offers[topic] = root
+            offers[peer] = root
             # A better root, another path to ours, or the parent's word; most are neither and change nothing.
-            if root <= mine or (parents and parents.get(topic) == peer):
+            if root <= table[topic] or (parents and parents.get(topic) == peer):
                 self.moves += 1
                 self._judge(topic, peer, root, now)
+                table = self.table
         return False
 
     def miss(self, peer: NodeId) -> None:
         """Take what was heard of a neighbor as incomplete."""
-        if peer in self._told:
-            self._told[peer] = MISSED
+        if peer in self.told:
+            self.told[peer] = MISSED
 
     def link_down(self, peer: NodeId, now: float) -> None:
         """Forget a neighbor that went; find other parents where it was one."""
-        self._offers.pop(peer, None)
-        self._told.pop(peer, None)
+        self.told.pop(peer, None)
+        for offers in self._offers.values():
+            offers.pop(peer, None)
         if peer in self._uses:
             for topic in [topic for topic, parent in self._parents.items() if parent == peer]:
                 self._seek_parent(topic, now)
 
     def _hear_all(self, peer: NodeId, shared: Collection[Topic], roots: Roots, now: float) -> None:
-        self.moves += 1
-        offers = self._offers[peer]
-        if not offers and not roots:
-            return  # a beginner that names nobody so far
-        lost = [topic for topic in offers if topic not in roots or topic not in shared]
-        for topic in lost:
-            del offers[topic]
-            if self._parents.get(topic) == peer:
-                self._seek_parent(topic, now)
-        sound = self._sound_names(peer)
-        for topic in self.table:  # in the node's own order: that of a set differs from run to run
+        sound = self._kind if type(peer) is self._kind else None
+        for topic, offers in self._offers.items():  # in the node's own order: that of a set differs
             if topic in shared and topic in roots:
                 root = roots[topic]
                 if type(root[1]) is not sound:
                     root = self._nowhere(root)
-                offers[topic] = root
+                offers[peer] = root
                 self._judge(topic, peer, root, now)
+            elif offers.pop(peer, None) is not None and self._parents.get(topic) == peer:
+                self._seek_parent(topic, now)
 
     # -- time and the node's own changes ----------------------------------------------------------------
 
@@ -176,38 +174,34 @@ class TopicRoots(RootParents):
         """Begin to follow roots; believe again in those whose doubt is over."""
         if now < self.due:
             return
-        over = dict.fromkeys(topic for topic, doubt in self._doubts.items() if doubt.until <= now)
+        over = [topic for topic, doubt in self._doubts.items() if doubt.until <= now]
         for topic in over:
             del self._doubts[topic]
         if self._ready > -inf:
             self._ready = -inf
-            over = dict.fromkeys(self.table)  # all name this node so far
-            self._expected, self._lasting = self.oldest(self._context.interest), None
-            # Who links from now on is not told these: they must be told if they stay after all.
-            self._changed |= {topic: None for topic in self.table if self._is_passing(topic)}
+            over = [*self.table]  # all name this node so far
+            self._expect(self.oldest(self._context.interest))
         self.due = min((doubt.until for doubt in self._doubts.values()), default=inf)
-        if self._expected:
+        if self._beginner:
             self.due = min(self.due, self._patient)
             if now >= self._patient:
-                self._expect_no_more()  # whoever was expected is not to be reached
+                self.forsaken = bool(self._expected)  # whoever was expected is not to be reached
+                self._expect_no_more()
         if over:
             self.moves += 1  # a neighbor that was doubted may be another parent now
-            for peer, offers in self._offers.items():
-                for topic, offer in offers.items():
-                    if topic in over:
-                        self._judge(topic, peer, offer, now)
+            for topic in over:
+                for peer, offer in self._offers[topic].items():
+                    self._judge(topic, peer, offer, now)
 
     def announce(self, now: float) -> tuple[int, Roots]:
         """Return the last change and its number, a new one if something changed since."""
-        news = list(self._changed)
-        if self._expected:
-            news = [topic for topic in news if not self._is_passing(topic)]
-        if news:
+        changed, passing = self._changed, self._expected
+        if changed and (not passing or not changed.keys() <= passing.keys()):
             self.number += 1
             self._told_at = now
-            self._announced = {topic: self.table[topic] for topic in news}
-            for topic in news:
-                del self._changed[topic]
+            table = self.table
+            self._announced = {topic: table[topic] for topic in changed if topic not in passing}
+            self._changed = {topic: None for topic in changed if topic in passing} if passing else {}
         self.urgent = inf
         return self.number, self._announced
 
@@ -221,15 +215,13 @@ class TopicRoots(RootParents):
         self._lasting = None
         for topic in new:
             self._least[topic], self._since[topic] = 0, now
-            self._changed[topic] = None
+            self._changed[topic], self._offers[topic] = None, {}
 
     def _forget(self, topic: Topic) -> None:
         self._set(topic, self.table[topic], None, 0.0)
         self.table = {other: root for other, root in self.table.items() if other != topic}
         self._lasting = None
-        for offers in self._offers.values():
-            offers.pop(topic, None)
-        del self._since[topic], self._least[topic]
+        del self._since[topic], self._least[topic], self._offers[topic]
         self._doubts.pop(topic, None)
         self._expected.pop(topic, None)
         self._changed.pop(topic, None)

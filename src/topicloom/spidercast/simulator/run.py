@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from random import Random
@@ -16,6 +14,7 @@ from topicloom.errors import UsageError
 from topicloom.overlay.measures.connectivity import check_overlay
 from topicloom.overlay.model.interest import Interest
 from topicloom.spidercast.simulator.connections import WORDS as CONNECTION_WORDS
+from topicloom.spidercast.simulator.garbage import no_garbage_collection
 from topicloom.spidercast.simulator.outages import Outage
 from topicloom.spidercast.simulator.population import Population
 from topicloom.spidercast.simulator.rest import QuietWatch, RestWatch
@@ -73,7 +72,7 @@ class SimulationRun:
 
     def finish(self) -> SimulationOutcome:
         """Run to the end."""
-        with _no_garbage_collection():
+        with no_garbage_collection(self._interest.n_nodes):
             self._progress.phase("start nodes")
             end = self._end()
             self.population.begin()
@@ -230,18 +229,3 @@ def simulate(
     (True, 0)
     """
     return SimulationRun(interest, scenario, threads, progress).finish()
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Turn the garbage collector off: it would search millions of live objects for cycles again and again.
-
-    The few cycles there are (a node and its tasks) are small, and wait for the end.
-    """
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
