@@ -238,7 +238,7 @@ def test_heartbeats_that_are_put_off_hold_a_bounded_number_of_roots() -> None:
         assert sum(len(message.roots) for _, message in unread) <= 200_000
     assert not node.take_effects(), "no change was missed: nothing is asked"
     node._read_heartbeats(node._roots, 0.002)  # type: ignore[arg-type]
-    assert node._roots is not None and node._roots._told["k"] == len(sizes)
+    assert node._roots is not None and node._roots.told["k"] == len(sizes)
 
 
 def test_a_stranger_that_has_heartbeats_read_does_not_keep_urgent_news_waiting() -> None:
