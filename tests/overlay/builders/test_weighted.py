@@ -75,12 +75,15 @@ def test_survival_is_kept() -> None:
 
 
 def test_what_survives_takes_fast_edges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Times that weigh nothing in the moves leave deliveries slower, on three tables together."""
+    """Times that weigh nothing in the moves leave deliveries slower, on ten tables together.
+
+    On one table chance decides: 8% less to 4% more time; together it is 2.4% less.
+    """
     found = {}
     for weight in (0.0, TIME_WEIGHT):
         monkeypatch.setattr(improve_lanes, "TIME_WEIGHT", weight)
         total = 0.0
-        for seed in range(3):
+        for seed in range(10):
             interest = random_interest(40, 8, 3, seed=seed)
             places = np.random.default_rng(seed).random((40, 2))
             pairs = NodePairs.of(*np.triu_indices(40, 1), 40)
