@@ -99,7 +99,7 @@ def test_one_cap_is_tried_and_nothing_else():
 def test_the_first_line_tells_the_moves():
     drawn = generate_interest(workload_from_options(300, 50, "3:8", "zipf:1", 1))
     assert told_work(drawn).startswith("work=auto: 20 moves per edge, ")
-    assert told_work(drawn, max_hops="none").startswith("work=auto: 600 moves per edge, about ")
+    assert told_work(drawn, max_hops="none").startswith("work=auto: 840 moves per edge, about ")
     assert told_work(drawn, max_hops=12).startswith("work=auto: 20 to 80 moves per edge, ")
     assert told_work(drawn, time_limit=90) == "work=auto: as many moves as 90 s allow"
     assert told_work(drawn, 0).startswith("it takes ")

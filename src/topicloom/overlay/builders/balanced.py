@@ -52,7 +52,7 @@ PATIENCE = 5  # rounds that a lower cap is tried for, and then not tried for
 PATIENT_ROUNDS = 3  # of relief in each of them: no edge more than before
 FULL_WORK_NODES, NO_WORK_NODES = 2_000, 20_000
 FULL_WORK = 20.0  # within a bound on hops
-FREE_WORK, WORK_PER_NODE = 400.0, 3.0  # without one moves are cheaper: so many per edge, fewer for few nodes
+FREE_WORK, WORK_PER_NODE = 560.0, 3.0  # without one moves are cheaper: so many per edge, fewer for few nodes
 MANY_TOPICS, MORE_WORK = 50.0, 1.5  # where nodes want fewer topics moves are quick: up to so many times more
 FEW_NODES = 1_000  # from here on fewer again
 AT_A_TIME, MOST_AT_A_TIME = 4, 10_000  # moves per edge and in all in a round, where only time ends it
@@ -72,14 +72,14 @@ def free_work(n_nodes: int, topics_per_node: float = MANY_TOPICS) -> float:
     """Return the moves per edge without a bound on hops: most at 200 to 1,000 nodes that want few topics.
 
     >>> free_work(20), free_work(100), free_work(1000), free_work(2000), free_work(20_000)
-    (60.0, 300.0, 400.0, 141.42, 0.0)
+    (60.0, 300.0, 560.0, 160.82, 0.0)
     >>> free_work(1000, 40), free_work(1000, 10), free_work(2000, 10)
-    (500.0, 600.0, 212.13)
+    (700.0, 840.0, 241.23)
     """
     quick = min(max(MANY_TOPICS / max(topics_per_node, 1.0), 1.0), MORE_WORK)
     work = min(FREE_WORK * quick, WORK_PER_NODE * n_nodes)
     if n_nodes > FEW_NODES:
-        fewer = (FEW_NODES / min(n_nodes, FULL_WORK_NODES)) ** 1.5  # moves take longer too
+        fewer = (FEW_NODES / min(n_nodes, FULL_WORK_NODES)) ** 1.8  # moves take longer too
         work *= fewer * default_work(n_nodes) / FULL_WORK
     return round(work, 2)
 
